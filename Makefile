@@ -5,14 +5,15 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all test-learn test-records debug sanitize threads fuzz fuzz-sanitize \
-	fuzz-coverage soak wine \
-	coverage coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
+.PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize threads \
+	fuzz fuzz-sanitize fuzz-coverage soak wine coverage coverage-core perft signature bench figures pictures match lint \
+	format untranslated annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
 	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
+	@echo "make test-page  tests of the pages in a browser (needs chromium); pictures: pictures of all pages in build/pictures"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan; threads: a search under TSan"
 	@echo "make fuzz       random conversations, damaged files, misuse of the core, coverage-guided fuzz of readers (SECONDS=600 SEED=N)"
 	@echo "make fuzz-sanitize, fuzz-coverage: parts of it; soak: many games (GAMES=2000)"
@@ -23,7 +24,7 @@ help:
 	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
 	@echo "make wheel      build a wheel in dist/ (CORE_EXT_ARCH=x86-64-v2) and try it; folder: a folder that needs no Python"
 	@echo "make sdist      build a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
-	@echo "make clean      remove everything built except .venv; untranslated: options to add to docs/usi.ja.md"
+	@echo "make clean      remove everything built except .venv; untranslated: texts without a Japanese one"
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 
@@ -37,13 +38,13 @@ setup: $(VENV)/.done
 $(VENV)/.done: pyproject.toml bootstrap.py
 	@command -v $(PYTHON) >/dev/null || \
 		{ echo "there is no '$(PYTHON)'; name another Python, 3.10 or newer: make run PYTHON=NAME" >&2; exit 1; }
-	@echo "Installing Cython, numpy, rich and rsshogi into $(VENV)"
+	@echo "Installing Cython, Babel, numpy, rich and rsshogi into $(VENV)"
 	@$(PYTHON) bootstrap.py $(VENV)
 	@$(INSTALL) .
 	@touch $@
 
 # Optional dependencies, as named in pyproject.toml.
-EXTRAS := test lint records coverage charts folder fuzz
+EXTRAS := test lint records coverage charts folder fuzz page
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
@@ -77,7 +78,10 @@ test: $(VENV)/.test probes
 	$(PYTEST)
 
 test-learn: $(VENV)/.test $(VENV)/.learn probes
-	$(PYTEST) tests/learn/nnue tests/project/test_readme_commands.py
+	$(PYTEST) tests/learn/nnue
+
+test-page: $(VENV)/.test $(VENV)/.page probes
+	$(PYTEST) tests/page
 
 test-slow: $(VENV)/.test probes
 	$(PYTEST) -m slow
@@ -186,6 +190,10 @@ bench: probes
 figures: $(VENV)/.charts
 	$(PY) docs/figures/levels.py
 
+pictures: $(VENV)/.test $(VENV)/.page build
+	$(PY) -m docs.figures.pages build/pictures
+	$(PY) -m docs.figures.terminal build/pictures
+
 # make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
 # MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.
 OPPONENT ?= $(abspath $(BIN))/usi_engine
@@ -209,7 +217,7 @@ lint: $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff format .
 
-# Rows of the Japanese option table that are missing or outdated.
+# Texts without a Japanese one; rows of the Japanese option table that are missing or outdated.
 untranslated: $(VENV)/.done
 	@$(PY) -m tests.project.untranslated
 

@@ -14,6 +14,7 @@ Each combination of profile, target and sanitizer has its own build directory: s
 """
 
 import ctypes
+import io
 import itertools
 import os
 import platform
@@ -23,6 +24,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build import build
@@ -206,6 +209,16 @@ def declare_constants() -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def compile_catalogs() -> None:
+    """Compile the texts of each language beside their source; a wheel contains the result."""
+    for source in (Path(__file__).parent / "usi_engine" / "locale").rglob("*.po"):
+        target, compiled = source.with_suffix(".mo"), io.BytesIO()
+        with source.open("rb") as texts:
+            write_mo(compiled, read_po(texts))
+        if not target.exists() or target.read_bytes() != compiled.getvalue():
+            target.write_bytes(compiled.getvalue())
+
+
 def extensions(annotate: bool = False) -> list[Extension]:
     """Translate the modules into C.
 
@@ -232,4 +245,5 @@ def extensions(annotate: bool = False) -> list[Extension]:
 
 
 if __name__ == "__main__":
+    compile_catalogs()
     setup(ext_modules=[] if SKIP else extensions(), cmdclass={"build": Build, "build_ext": BuildExt})

@@ -216,6 +216,8 @@ cdef class Board:
         text = sfen.strip()
         if text.startswith("sfen "):
             text = text[5:]
+        if " moves " in text:
+            raise ValueError(f"the moves are an argument of their own, as in Board.from_moves(['7g7f']): '{sfen}'")
         parse_sfen(&spare.pos, _START if text == "startpos" else text)
         copy_position(&self.pos, &spare.pos, 64)
         self.played = []

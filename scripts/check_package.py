@@ -5,7 +5,8 @@
 
 Installs a wheel into a new virtual environment without its dependencies, which play with the packaged network does not
 need. Starts the program from another folder, with only the environment variables that the system needs. Fails if the
-package contains the test modules of the core. If mypy is installed, checks the types that a wheel gives to a user.
+package contains the test modules of the core or lacks the Japanese texts. If mypy is installed, checks the types that a
+wheel gives to a user.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -32,6 +34,7 @@ COMMANDS = [  # each from a folder that contains GAME
     ["play", "--level", "0"],
     ["csa", "--help"],
 ]
+TEXTS = "usi_engine/locale/ja/LC_MESSAGES/usi_engine.mo"
 GAME = "position startpos moves 7g7f 3c3d 2g2f\n"
 SYSTEM = ("SYSTEMROOT", "TEMP") if os.name == "nt" else ()
 
@@ -62,9 +65,27 @@ def run(program: Path, folder: Path, *arguments: str) -> str:
     return done.stdout.decode()
 
 
+def open_page(program: Path, folder: Path) -> str:
+    """Start a game in the browser; return the address of its page, which has been read."""
+    environment = {"PATH": str(folder)} | {name: os.environ[name] for name in SYSTEM}
+    command = [str(program), "play", "--browser", "--no-open"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        address: str = started.stdout.readline().strip()
+        try:
+            with urllib.request.urlopen(address.rsplit(maxsplit=1)[-1]) as page:
+                page.read()
+        finally:
+            started.terminate()
+    return address
+
+
 def check_contents(package: Path) -> None:
-    """Exit if the package contains test modules."""
-    files = map(str, package.rglob("*")) if package.is_dir() else zipfile.ZipFile(package).namelist()
+    """Exit if the package contains test modules or lacks Japanese texts."""
+    found = map(Path.as_posix, package.rglob("*")) if package.is_dir() else zipfile.ZipFile(package).namelist()
+    files = list(found)
+    if not any(name.endswith(TEXTS) for name in files):
+        raise SystemExit(f"{package.name} lacks {TEXTS}: make build")
     if probes := [name for name in files if re.search(r"_probe\b", name)]:
         raise SystemExit(f"{package.name} contains test modules: {', '.join(probes)}")
 
@@ -86,6 +107,7 @@ def main() -> None:
         (elsewhere / "game.usi").write_text(GAME, encoding="ascii")
         for command in COMMANDS:
             print(run(program, elsewhere, *command).strip().splitlines()[-1])
+        print(open_page(program, elsewhere))
         if package.is_file() and importlib.util.find_spec("mypy") and check(program.with_name(f"python{SUFFIX}")):
             raise SystemExit("the wheel's types are wrong")
         print(run(program, elsewhere, "bench").strip().splitlines()[-1])

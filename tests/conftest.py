@@ -20,6 +20,12 @@ MateProblem = tuple[int, str, list[str]]  # plies, sfen, a solution
 
 # Tests and the programs that they start keep unfolded weights here, not in the user's cache folder.
 os.environ["KOMADORI_CACHE"] = str(Path(__file__).resolve().parents[1] / "build" / "test-cache")
+os.environ["LANGUAGE"] = "en"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Collect the tests of pages, which need a browser, only if they are named (`make test-page`)."""
+    return (collection_path.name == "page" and not any("page" in Path(word).parts for word in config.args)) or None
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import Core, CoreError, board_after, build_in_words, load_core
+from usi_engine.core import CoreError, build_in_words, load_core, reason_of, text_of
 from usi_engine.game.loop import carry_out, serve
-from usi_engine.usi.output import Writer, escaped
-from usi_engine.usi.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
+from usi_engine.language import _, choose, split_language
+from usi_engine.usi.output import Writer
 
 # Commands with a module of their own, imported only when called: play does not need them.
 TOOLS = {
@@ -28,36 +28,11 @@ TOOLS = {
     "mate": "usi_engine.mate_tool.command",
     "book": "usi_engine.book_tool.command",
 }
+SPELLINGS = {"analyse": "analyze"}
 # Exit statuses.
 WRONG_ARGUMENTS, INTERRUPTED = 2, 130
 # Errors of a write to a pipe that its reader has closed.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
-HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
-
-usi_engine                    speak USI on standard input and output (what a GUI starts)
-usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
-                              usi_engine position startpos moves 7g7f go depth 10, or each in quotes
-usi_engine play               play a game here, in the terminal; --help lists levels, handicaps, clocks
-usi_engine mate WHAT          find mates in an sfen, a file of sfens, a game record, or - (standard input)
-usi_engine learn --help       train the evaluation from games
-usi_engine csa --help         play on a CSA server such as floodgate
-usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
-usi_engine convert GAME ...   convert game records: KIF, KI2, CSA, JKF, USI
-usi_engine suite FILE         search positions whose best move is known
-usi_engine book build ...     make an opening book from games or by search; book show SFEN
-usi_engine --where            the path to register in a GUI
-usi_engine --version, --help
-
-Commands besides those of USI:
-  d, sfen, key, side          the position
-  moves, checks               its legal moves, those that give check
-  eval                        its static value
-  perft N                     number of leaf nodes at depth N
-  bench [DEPTH] [MEGABYTES]   nodes and speed over fixed positions
-  getoption [NAME]            current values of the options
-  help                        a list for a person who types USI
-
-Ctrl-C ends the search of a COMMAND with its bestmove."""
 HINT = f"{NAME} {__version__} waits for USI commands: help lists them, quit ends. To play: usi_engine play"
 
 
@@ -72,52 +47,6 @@ def where() -> str:
         return str(started.resolve())
     installed = Path(sysconfig.get_path("scripts")) / name
     return str(installed) if installed.is_file() else shutil.which(name) or f"{sys.executable} -m usi_engine"
-
-
-def commands_of(arguments: list[str]) -> list[str]:
-    """Split arguments into commands. One argument may be a whole command, in quotes."""
-    commands: list[list[str]] = []
-    whole = True
-    for argument in arguments:
-        words = argument.split(" ")
-        if whole or begins_command(words[0], commands[-1]):
-            commands.append([])
-            whole = len(words) > 1
-        commands[-1] += words
-    return [" ".join(words) for words in commands]
-
-
-def begins_command(word: str, before: list[str]) -> bool:
-    """Return whether a word begins a new command after `before`; `sfen` and `moves` may belong to a `position`."""
-    if before[0] == "setoption" or word not in COMMAND_WORDS:
-        return False
-    if before[0] == "position":
-        return not (word == "sfen" and len(before) == 1) and not (word == "moves" and "moves" not in before)
-    return True
-
-
-def fault_in(commands: list[str]) -> str | None:
-    """Return the fault of the first bad command; None if all are good."""
-    for command in commands:
-        parsed = parse(command)
-        if isinstance(parsed, Malformed):
-            return parsed.text
-        if isinstance(parsed, SetPosition) and not parsed.sfen:
-            return f"give a position, `startpos` or `sfen ...`, not '{command}'"
-        if isinstance(parsed, Ignored):
-            return f"unknown command '{command}'"
-    return None
-
-
-def refused_position(commands: list[str], core: Core) -> str | None:
-    """Return why the first bad position is refused; None if all are legal."""
-    for parsed in map(parse, commands):
-        if isinstance(parsed, SetPosition):
-            try:
-                board_after(core, parsed.sfen, parsed.moves)
-            except ValueError as error:
-                return f"position refused: {error}"
-    return None
 
 
 def mend_streams() -> None:
@@ -145,21 +74,45 @@ def main() -> int:
     try:
         try:
             return _run(sys.argv[1:])
-        # An optional library, or a module that the folder without Python lacks.
         except ModuleNotFoundError as error:
-            print(f"this installation lacks '{error.name}', which the command needs", file=sys.stderr)
+            print(lacking(error.name or ""), file=sys.stderr)
             return 1
         finally:  # also if a help text exits by SystemExit
             sys.stdout.flush()
     except OSError as error:
         if error.errno not in PIPE_CLOSED:
-            raise
+            print(unwritten(error), file=sys.stderr, flush=True)
         os._exit(1)
 
 
+def unwritten(error: OSError) -> str:
+    """Return a message about an error that no command has caught; without a file it is one of standard output."""
+    if error.filename is not None:
+        return text_of(error)
+    return _("cannot write the output: {reason}").format(reason=reason_of(error))
+
+
+def lacking(module: str) -> str:
+    """Return a message about a library, or a part that the folder without Python leaves out."""
+    if module.partition(".")[0] in ("usi_engine", "core_ext"):
+        return _("this command is not part of this installation; install the whole program with pip: docs/install.md")
+    name = module.partition(".")[0]
+    return _("this command needs the library '{name}': pip install {name}").format(name=name)
+
+
 def _run(arguments: list[str]) -> int:
+    try:
+        language, arguments = split_language(arguments)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return WRONG_ARGUMENTS
+    if arguments:
+        choose(language)
     if arguments[:1] in (["--help"], ["-h"]):
-        print(HELP)
+        from usi_engine.command_line import help_text  # noqa: PLC0415  (not needed in play)
+
+        replace_missing_letters()
+        print(help_text())
     elif arguments[:1] == ["--version"]:
         print(f"{NAME} {__version__} ({build_in_words()})")
     elif arguments[:1] == ["--where"]:
@@ -167,8 +120,8 @@ def _run(arguments: list[str]) -> int:
         print(where())
     elif arguments[:1] == ["learn"]:
         return _learn(arguments[1:])
-    elif arguments and arguments[0] in TOOLS:
-        return _tool(arguments)
+    elif arguments and (tool := SPELLINGS.get(arguments[0], arguments[0])) in TOOLS:
+        return _tool(tool, arguments[1:])
     elif arguments:
         return _carry_out(arguments)
     else:
@@ -185,25 +138,24 @@ def _learn(arguments: list[str]) -> int:
     return learn(arguments)
 
 
-def _tool(arguments: list[str]) -> int:
+def _tool(name: str, arguments: list[str]) -> int:
     replace_missing_letters()
-    status: int = import_module(TOOLS[arguments[0]]).main(arguments[1:])
+    status: int = import_module(TOOLS[name]).main(arguments)
     return status
 
 
 def _carry_out(arguments: list[str]) -> int:
-    commands = commands_of(arguments)
-    fault = fault_in(commands)
-    if fault:
-        print(f"{escaped(fault)}; usi_engine --help lists the commands", file=sys.stderr)
-        return WRONG_ARGUMENTS
+    from usi_engine import command_line  # noqa: PLC0415  (not needed in play)
+
+    commands = command_line.commands_of(arguments)
+    fault = command_line.fault_in(commands, [*TOOLS, "learn"])
     try:
-        fault = refused_position(commands, load_core())
+        fault = fault or command_line.refused(commands, load_core())
     except CoreError as error:
         print(error)
         return 1
     if fault:
-        print(escaped(fault), file=sys.stderr)
+        print(fault, file=sys.stderr)
         return WRONG_ARGUMENTS
     writer = Writer(sys.stdout.buffer)
     status = 0 if carry_out(commands, writer) else INTERRUPTED

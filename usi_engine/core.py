@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
+import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from usi_engine.language import _
+from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import position_of
 
 if TYPE_CHECKING:
@@ -13,24 +19,69 @@ if TYPE_CHECKING:
     from core_ext.engine import MateSolver, StopToken, Table, Worker
 
 
+# Quoted texts and numbers in a message of the core.
+VALUES = re.compile(r"'[^']*'|\d+")
+
+
 class CoreError(Exception):
     """The core cannot be loaded or used on this machine; the text is a sentence for the user."""
 
 
 def text_of(error: Exception) -> str:
-    """Return the text of an error; Python's own MemoryError has none."""
-    return str(error) or "out of memory"
+    """Return an error as a sentence: the file and the system's reason of an OSError, else the text of the error."""
+    if isinstance(error, OSError) and error.errno is not None:
+        reason = reason_of(error)
+        return reason if error.filename is None else _("{place}: {reason}").format(place=error.filename, reason=reason)
+    return str(error) or _("out of memory")  # Python's own MemoryError has no text
+
+
+def reason_of(error: OSError) -> str:
+    """Return the system's reason; the frequent ones are translated."""
+    frequent = {
+        errno.ENOENT: _("No such file or directory"),
+        errno.EACCES: _("Permission denied"),
+        errno.EISDIR: _("Is a directory"),
+        errno.ENOTDIR: _("Not a directory"),
+        errno.ENOSPC: _("No space left on device"),
+        errno.EROFS: _("Read-only file system"),
+    }
+    return frequent.get(error.errno or 0) or error.strerror or str(error)
+
+
+def report(error: Exception) -> None:
+    """Print an error on standard error. An OSError without a file is raised: standard output cannot be written."""
+    if isinstance(error, OSError) and error.filename is None:
+        raise error
+    print(printable(text_of(error)), file=sys.stderr)
 
 
 def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
     """Return the board after the moves. ValueError names the fault in the sfen, or the number of a bad move."""
-    board = core.board(sfen)
+    try:
+        board = core.board(sfen)
+    except ValueError as error:
+        raise ValueError(translated(str(error))) from None
     for number, move in enumerate(moves, 1):
         try:
             board.push(move)
         except ValueError as error:
-            raise ValueError(f"move {number} '{move}': {error}") from None
+            message = _("move {number} '{move}': {reason}")
+            raise ValueError(message.format(number=number, move=move, reason=translated(str(error)))) from None
     return board
+
+
+def translated(text: str) -> str:
+    """Return a message of the core in the language of messages; the catalog has it as `with_places` returns it."""
+    values = [match[0].strip("'") for match in VALUES.finditer(text)]
+    pattern = with_places(text)
+    found = _(pattern)
+    return text if found == pattern else found.format(*values)
+
+
+def with_places(text: str) -> str:
+    """Return the text with `{0}`, `{1}`, ... instead of its quoted texts and numbers."""
+    places = (f"{{{number}}}" for number in itertools.count())
+    return VALUES.sub(lambda match: f"'{next(places)}'" if match[0][0] == "'" else next(places), text)
 
 
 def board_of(core: Core, text: str) -> Board:

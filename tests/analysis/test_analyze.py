@@ -1,6 +1,5 @@
 """`usi_engine analyze`: text, KIF, HTML, resuming, Ctrl-C."""
 
-import json
 import os
 import re
 import signal
@@ -9,24 +8,23 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MATE
+from tests.analysis.common import japanese, page_json, three_moves
 from tests.positions import MATE_IN_ONE, MATED
 from tests.programs import INTERRUPTIBLE
 from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
 from usi_engine.__main__ import TOOLS
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
-from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.judgement import Candidate, Evaluated
 from usi_engine.analysis.kif import kif_text
-from usi_engine.analysis.limits import Limits
-from usi_engine.analysis.page import page_text
-from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
-from usi_engine.analysis.store import Store, store_path
+from usi_engine.analysis.report import AnalysedGame, analysed
+from usi_engine.analysis.terminal import lines_of, print_game
+from usi_engine.columns import cells
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = RECORDS / "game.kif"
@@ -42,11 +40,7 @@ def analyst() -> Analyst:
 
 @pytest.fixture
 def judged() -> AnalysedGame:
-    """The first three moves of a game: the third loses 31 points, after which White mates in 5."""
-    game = game_of(GAME)
-    values = [valued(50, "7g7f"), valued(-60, "8c8d"), valued(40, "2g2f", "8d8e")]
-    later = [valued(MATE - 5 if ply % 2 else 5 - MATE, mate=5 if ply % 2 else -5) for ply in range(3, 21)]
-    return analysed(game, [*values, *later])
+    return three_moves()
 
 
 # ---- the search ----
@@ -75,15 +69,50 @@ def test_mates_and_ended_games(analyst: Analyst) -> None:
 
 
 def test_text(judged: AnalysedGame) -> None:
-    lines = list(lines_of(judged))
+    lines = [text for text, *_ in lines_of(judged)]
     assert lines[0].endswith("game.kif: 駒鳥 - 太郎, 20 moves")
-    assert lines[3].split() == ["0", "+50", "52", "%", "start"]
-    assert lines[4].split() == ["1", "+60", "52", "%", "▲７六歩", "▲７六歩"]
-    assert lines[6].split() == ["3", "mate", "-5", "0", "%", "52", "▲７七角", "blunder", "▲２六歩", "△８五歩"]
-    assert lines[-2].split()[:3] == ["Black", "10", "1"]
+    assert lines[3].split() == ["0", "+50", "52.1", "%", "start"]
+    assert lines[4].split() == ["1", "+60", "52.5", "%", "▲P-7f"]
+    assert lines[6].split() == ["3", "mate", "-5", "0.0", "%", "51.7", "▲B-7g", "blunder", "▲P-2f", "△P-8e"]
+    assert lines[7].split() == ["Walked", "into", "mate", "in", "5."]
+    assert [text.split()[-2:] for text in lines[-4:]] == [["0", "0"], ["0", "0"], ["0", "0"], ["1", "0"]]
     start = replace(judged.game, moves=())
-    lines = list(lines_of(analysed(start, [valued(50, "7g7f", "3c3d")])))
-    assert lines[3].split() == ["0", "+50", "52", "%", "start", "▲７六歩", "△３四歩"]
+    lines = [text for text, *_ in lines_of(analysed(start, [valued(50, "7g7f", "3c3d")]))]
+    assert lines[3].split() == ["0", "+50", "52.1", "%", "start", "▲P-7f", "△P-3d"]
+
+
+def test_japanese_text() -> None:
+    with japanese():
+        lines = [text for text, *_ in lines_of(three_moves())]
+    assert lines[6].split()[-4:] == ["▲７七角", "大悪手", "▲２六歩", "△８五歩"]
+    assert lines[-1].split() == ["大悪手", "1", "0"]
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    result = three_moves()
+    result.game.record.header["先手"] = "長い名前" * 20
+    lines = [text for text, *_ in lines_of(result, width)]
+    assert max(map(cells, lines)) <= width
+    assert all("▲７七角" in line or "▲B-7g" in line for line in lines[6:7])
+
+
+def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A grade is in words, so that nothing is lost without colours."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    print_game(three_moves())
+    plain = capsys.readouterr().out
+    assert "\x1b" not in plain
+    assert "blunder" in plain
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    print_game(three_moves())
+    assert "\x1b[1;4;31mblunder\x1b[0m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_game(three_moves())
+    assert "\x1b[1;4mblunder\x1b[0m" in capsys.readouterr().out
 
 
 # The patterns that the GUIs' readers look for in a comment line, after the star of KIF.
@@ -108,59 +137,19 @@ def test_kif_has_values_for_both_readers(judged: AnalysedGame, tmp_path: Path) -
     assert [bool(found[1]) for found in shogigui[:4]] == [False, True, True, False]
     assert values == ["50", "60", "40"]
     assert mates == [("後手勝ち", "5")] * 18
-    assert "【大悪手】勝率 -52%" in lines
+    assert "【大悪手】勝率 -51.7%" in lines
     assert kif_text(analysed(game_of(path), judged.evaluated)) == kif_text(judged)  # the earlier analysis is replaced
+    with japanese():
+        assert kif_text(judged) == path.read_text(encoding="utf-8")
 
 
-def page_json(text: str) -> Any:
-    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)
-    assert found
-    return json.loads(found[1])
-
-
-def test_page(judged: AnalysedGame) -> None:
-    text = page_text(judged, "300 nodes")
-    data = page_json(text)
-    assert data["title"] == "☗ 駒鳥 - ☖ 太郎"
-    assert [position["value"] for position in data["positions"][:4]] == ["+50", "+60", "+40", "mate -5"]
-    assert data["positions"][3]["grade"] == "blunder"
-    assert [move["text"] for move in data["positions"][2]["line"]] == ["▲２六歩", "△８五歩"]
-    assert len(data["positions"]) == 21
-    outside = re.findall(r"https?://[^\"' ]+|src=|href=|@import|url\(", text)
-    assert outside == ["http://www.w3.org/2000/svg"]  # the name of SVG, which nothing loads
-    # A name cannot end the script that has the data.
-    judged.game.record.header["先手"] = "</script><b>"
-    assert page_json(page_text(judged, ""))["title"].startswith("☗ </script><b>")
-
-
-# ---- the store ----
-
-
-def test_store_keeps_and_skips_damaged_lines(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "a.jsonl"
-    Store(path).put(3, valued(12, "7g7f"))
-    with path.open("a", encoding="utf-8") as file:
-        file.write('nonsense\n[4]\n[5, {"value": 1}]\n[6, {"value": 1, "mate": null, "depth": 1')
-    store = Store(path)
-    assert store.get(3) == valued(12, "7g7f")
-    assert [store.get(ply) for ply in (4, 5, 6)] == [None] * 3
-    assert Store(path, anew=True).get(3) is None
-    assert Store(path).get(3) is None
-
-
-def test_store_depends_on_game_and_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    game, other = game_of(GAME), game_of(RECORDS / "handicap.kif")
-    paths = [store_path(game, FAST), store_path(other, FAST), store_path(game, Limits())]
-    assert len(set(paths)) == 3
-    assert store_path(game_of(RECORDS / "game.csa"), FAST) == paths[0]
-    network = tmp_path / "nn.bin"
-    network.write_bytes(b"one")
-    own = Limits(evaluation=str(tmp_path))
-    before = store_path(game, own)
-    network.write_bytes(b"another")
-    assert store_path(game, own) != before
-    monkeypatch.setenv("KOMADORI_CACHE", "")
-    assert store_path(game, FAST) is None
+def test_kif_has_all_candidates(judged: AnalysedGame) -> None:
+    """The value that ShogiHome takes, the last one, is that of the best line."""
+    judged.evaluated[1] = replace(judged.evaluated[1], others=(Candidate(-90, None, ("3c3d", "2g2f")),))
+    lines = kif_text(judged).splitlines()
+    at = next(number for number, line in enumerate(lines) if "候補2" in line)
+    assert lines[at].endswith("評価値 90 読み筋 △３四歩(33) ▲２六歩(27)")
+    assert lines[at + 1] == "*#評価値=60"
 
 
 # ---- the command ----
@@ -173,7 +162,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(re.findall(r"^ +\d+ .* % .*[▲△]", printed, re.M)) == 20
     assert list(game_of(kif).moves) == MOVES
     assert "Engines 0" in kif.read_bytes().decode("cp932")
-    assert len(page_json(html.read_text(encoding="utf-8"))["positions"]) == 21
+    assert len(page_json(html.read_text(encoding="utf-8"))["nodes"]) == 21
     (tmp_path / "folder" / "game.kif").mkdir(parents=True)
     again = tmp_path / "again.html"
     assert main([str(GAME), "--kif", str(tmp_path / "folder"), "--html", str(again), *QUICK]) == 1
@@ -187,7 +176,11 @@ def test_faults_do_not_stop_the_other_games(tmp_path: Path, capsys: pytest.Captu
     printed = capsys.readouterr()
     assert "broken.kif, line 15, move 7: not a move" in printed.err
     assert "illegal.csa, line 22, move 7: illegal move" in printed.err
-    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["games-1.html", "games-2.html"]
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [
+        "games-1.html",
+        "games-2.html",
+        "index.html",
+    ]
     assert main([str(GAME), "--eval", "none.kpp"]) == 2
     assert "none.kpp" in capsys.readouterr().err
 

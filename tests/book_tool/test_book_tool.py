@@ -357,8 +357,8 @@ def test_show(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--book", str(out)]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows[1:] == [
-        ["7g7f", "3c3d", "30", "20", "3", "75", "%"],
-        ["2g2f", "-", "25", "9", "1", "25", "%"],
+        ["7g7f", "3c3d", "+30", "20", "3", "75", "%"],
+        ["2g2f", "-", "+25", "9", "1", "25", "%"],
         ["9g9f", "-", "-80", "9", "5", "0", "%"],
     ]
     assert main(["show", *START.split(), "--book", str(out)]) == 0

@@ -27,6 +27,7 @@ from usi_engine.game.loop import carry_out
 from usi_engine.usi.output import Writer
 
 ENGINE = [sys.executable, "-m", "usi_engine"]
+MATED = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 
 
 def test_start_is_quick() -> None:
@@ -198,6 +199,16 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
         (["position sfen 9/9 b - 1", "d"], "position refused: "),
         (["b\nog"], "unknown command 'b\\x0aog'"),
         ([""], "unknown command ''"),
+        (["pley"], "unknown command 'pley'; did you mean 'play'?"),
+        (["go", "dpeth", "5"], "go does not know the word 'dpeth'; did you mean 'depth'?"),
+        (["go", "movetme", "100", "depth", "2"], "go does not know the word 'movetme'; did you mean 'movetime'?"),
+        (["go", "depth", "2", "go", "mate", "100", "deep"], "go does not know the word 'deep'"),
+        (["isready", "go", "depth", "2", "moves", "7g7f"], "moves does not know the word '7g7f'"),
+        (["go", "depth", "x"], "go depth needs a number of 1 or more, not 'x'"),
+        (["go", "searchmoves", "7g7f", "5e5d", "depth", "2"], "illegal move: '5e5d'"),
+        (["setoption name Thread value 2", "d"], "no option is named 'Thread'; did you mean 'Threads'?"),
+        (["setoption name Threads value two", "d"], "option Threads cannot be 'two'; it stays "),
+        (["getoption", "MultPV"], "no option is named 'MultPV'; did you mean 'MultiPV'?"),
     ],
 )
 def test_unknown_arguments(
@@ -318,6 +329,34 @@ def test_loading_is_not_on_the_clock_of_the_command_line(no_network: None) -> No
     assert sum(line.startswith("bestmove") for line in lines) == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["mate", "--help"], ["mate", MATED], ["convert", "GAME", "--to", "usi"], ["book", "show"]]
+)
+def test_output_to_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+    game = tmp_path / "game.usi"
+    game.write_text("startpos moves 7g7f\n")
+    words = [str(game) if word == "GAME" else word for word in arguments]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*ENGINE, *words], stdout=full, stderr=subprocess.PIPE, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (1, b"cannot write the output: No space left on device\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/zero")
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ("convert /dev/zero --to usi", 1, "/dev/zero: more than 64 MB of text; split the file"),
+        ("mate /dev/zero", 2, "/dev/zero: more than 64 MB of text; split the file"),
+        ("suite /dev/zero", 2, "/dev/zero: more than 64 MB of text; split the file"),
+        ("suite no.file", 2, "no.file: No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(words: str, status: int, message: str) -> None:
+    done = subprocess.run([*ENGINE, *words.split()], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", f"{message}\n")
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["perft", "2"], ["learn", "--help"]])
 def test_closed_output_of_a_command(arguments: list[str]) -> None:
     """As with `| head`: there is no error message, even if the buffer is flushed only at the end."""
@@ -336,4 +375,4 @@ def test_a_command_that_lacks_a_library_is_one_line() -> None:
     start = lacking + "from usi_engine.__main__ import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", start], check=False, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1
-    assert done.stderr == "this installation lacks 'usi_engine.csa.command', which the command needs\n"
+    assert done.stderr.startswith("this command is not part of this installation; ") and done.stderr.count("\n") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -21,10 +22,12 @@ from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
 from usi_engine.play.game import HANDICAPS, START, LiveGame
-from usi_engine.play.game_loop import GameLoop, Settings
+from usi_engine.play.game_loop import GameLoop, value_text
+from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save
-from usi_engine.play.screen import Screen, Style
+from usi_engine.play.screen import Screen
+from usi_engine.play.view import View
 
 CORE = load_core()
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
@@ -41,8 +44,8 @@ class Played:
         self.opponent = Opponent(self.said.append, lambda: make_core(script))
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
-        screen = Screen(Style(kanji=True, colour=False))
-        self.loop = GameLoop(game, self.opponent, settings, screen, read=self._read, say=self.said.append)
+        self.opponent.set("USI_OwnBook", "false")
+        self.loop = GameLoop(Match(game, settings), self.opponent, View(Screen(), self._read, self.said.append))
 
     def run(self) -> Played:
         try:
@@ -81,6 +84,14 @@ def test_a_move_is_answered() -> None:
     assert len(played.moves) == 4
     assert played.has("▲７六歩 (7g7f)")
     assert played.loop.unsaved
+
+
+def test_moves_of_the_book_are_named() -> None:
+    """Also in a game without a clock."""
+    played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), Script(seconds=lambda depth: 0.0))
+    played.opponent.set("USI_OwnBook", "true")
+    assert played.run().said[-2].startswith("2. △") and played.said[-2].endswith("), from the book")
+    assert not play("7g7f").has("book")
 
 
 @pytest.mark.parametrize(
@@ -139,10 +150,28 @@ def test_hint_is_at_full_strength_and_the_level_stays() -> None:
     assert played.has("level 3")
 
 
+@pytest.mark.parametrize(
+    ("score", "text"), [("cp -35", "-0.3 pawns"), ("cp 120 lowerbound", "+1.2 pawns"), ("mate 5", "mate in 5 plies"),
+                        ("mate -4", "mated in 4 plies"), ("", "")],
+)  # fmt: skip
+def test_values_in_words(score: str, text: str) -> None:
+    assert value_text(score) == text
+
+
+def test_moves_are_numbered_in_columns() -> None:
+    played = play("moves", *["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"], "moves", side="")
+    assert played.has("no moves yet")
+    assert played.said[-2].splitlines() == [
+        "  1 ▲７六歩    2 △３四歩    3 ▲２六歩    4 △８四歩    5 ▲２五歩",
+        "  6 △８五歩    7 ▲７八金    8 △３二金",
+    ]
+
+
 def test_flip_board_and_level() -> None:
-    played = play("board", "flip", "level 7", "level 21", "level x")
+    played = play("board", "flip", "level 7", "level 21", "level x", "swap")
     boards = [text for text in played.said if "+---" in text]
     assert boards[0] == boards[1] != boards[2]
+    assert len(boards) == 4 and len(played.moves) == 1  # one of them after `swap` and the engine's move
     assert boards[2].splitlines()[1].startswith(" ▲")
     assert all(played.has(text) for text in ("level 7", "0 to 20", "not 'x'"))
 
@@ -164,10 +193,16 @@ def test_nonsense_is_named_and_the_game_goes_on() -> None:
 
 def test_a_clock_is_shown_and_runs_out() -> None:
     control = TimeControl(200, 0, 0, 1)
-    played = play("wait 0.4", "7g7f", control=control)
+    played = play("wait 0.4", "7g7f", "board", control=control)
     assert played.has("Player 0:00")
     assert played.has("White wins on time.")
+    assert played.said[-2].splitlines()[-1] == " ▲ Player 0:00  [-]"
     assert played.moves == []
+
+
+def test_byoyomi_is_shown_after_main_time() -> None:
+    assert play(control=TimeControl(0, 30_000, 0, 1)).has(" △ Komadori level 20 byoyomi 30  [-]")
+    assert play(control=TimeControl(60_000, 30_000, 5_000, 1)).has(" ▲ Player 1:05  [-]")
 
 
 def test_undo_gives_the_time_back() -> None:
@@ -234,12 +269,46 @@ def test_the_games_own_file_is_replaced_at_once(tmp_path: Path) -> None:
     assert load(path, CORE)[0].moves[0] == "7g7f"
 
 
-def test_what_cannot_be_saved(tmp_path: Path) -> None:
-    played = play(f"save {tmp_path / 'game.txt'}", f"save {tmp_path}", f"save {tmp_path}/a\0.kif")
-    assert sum("name the format by the suffix" in said for said in played.said) == 2
-    assert played.has("zero byte")
+def test_save_without_a_name_goes_to_the_games_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named by the time at first, and the same file later, however it is written."""
+    monkeypatch.chdir(tmp_path)
+    played = play("save", "7g7f", "save")
+    (path,) = tmp_path.iterdir()
+    assert path.name.startswith("komadori-") and path.suffix == ".kif"
+    assert load(path, CORE)[0].moves[0] == "7g7f"
+    assert sum(said.startswith("saved") for said in played.said) == 2
+    again = play("save game", f'save "{tmp_path / "game.kif"}"')
+    assert not any("exists" in said for said in again.said)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("game.txt", "name the format by the suffix"),
+        ("", "is a folder; name a file"),
+        ("a\0.kif", "zero byte"),
+        ("none/game.kif", "there is no folder"),
+        ("file/game.kif", "there is no folder"),
+    ],
+)
+def test_what_cannot_be_saved(name: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert play(f"save {tmp_path / 'file' / 'game.kif'}").has("file")
+    assert play(f"save {tmp_path}/{name}").has(reason)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the person's file, not the temporary one, and the game goes on."""
+
+    def fail(path: Path, text: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path.parent / "tmp123.part"))
+
+    monkeypatch.setattr("usi_engine.play.record.write_text", fail)
+    path = tmp_path / "game.kif"
+    played = play("7g7f", f"save {path}", "2g2f")
+    (message,) = (said for said in played.said if "not saved" in said)
+    assert message.startswith(f"{path} was not saved: No space left on device; save it under another name")
+    assert played.loop.unsaved and len(played.moves) == 4
 
 
 # ---- the command ----
@@ -300,14 +369,26 @@ def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None
     assert message in errors
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written() -> None:
+    program = [sys.executable, "-m", "usi_engine", "play", "--eval", "material"]
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            program, input=b"", stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=60, check=False
+        )
+    assert done.returncode == 1 and done.stderr == b"cannot write the output: No space left on device\n"
+
+
 def test_the_program_ends_with_its_input() -> None:
-    """Letters without colour if the output is neither UTF-8 nor a terminal."""
-    program = [sys.executable, "-X", "utf8=0", "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
+    """Letters without colour, and without rich, if the output is neither UTF-8 nor a terminal."""
+    python = [sys.executable, "-X", "utf8=0", "-X", "importtime"]
+    program = [*python, "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
     done = subprocess.run(
         program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
         env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert done.stderr == b""
+    assert b"rich" not in done.stderr
+    assert all(line.startswith(b"import time:") for line in done.stderr.splitlines())
     assert b"  9  8  7" in done.stdout and b"\x1b" not in done.stdout
     assert b"3. Black> " in done.stdout
 

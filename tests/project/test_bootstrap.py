@@ -41,4 +41,4 @@ def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 def test_build_requirements_are_read_from_pyproject() -> None:
     names = [text.split(">")[0] for text in load()["requirements"]()]
-    assert names == ["setuptools", "cython"]
+    assert names == ["setuptools", "cython", "babel"]

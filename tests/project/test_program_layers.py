@@ -9,19 +9,20 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
-    "   ": "language",
+    "   ": "language columns",
     "usi": "options output protocol arguments driver",
-    "": "core memory progress",
-    "evaluation": "cache names files kpp_file architecture network_file piece_values load",
+    "": "core memory progress command_line",
+    "evaluation": "cache names files kpp_file features selectors architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
-    "api": "results mate_search stream usi_process engine async_engine",
+    "api": "results mate_search stream search_engine usi_process engine async_engine",
     " ": "player",
     "game": "console resources skill request bench mating thinking session loop",
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
     "mate_tool": "problems command",
-    "analysis": "judgement limits analyst report store kif page suite analyze",
+    "analysis": "judgement limits analyst report words explain store kif puzzles page_labels page_nodes page terminal "
+    "suite analyze",
     "book_tool": "journal show tree grow text command",
     "learn": "game processes cluster pool files checkpoint",
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
@@ -29,8 +30,9 @@ LAYERS: dict[str, str] = {
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
-    "csa": "clock position protocol connection game record client command",
-    "play": "game moves opponent screen record game_loop command",
+    "csa": "background clock position protocol connection game record journal client command",
+    "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "
+    "browser_server browser_texts browser command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

@@ -1,5 +1,6 @@
 """`usi_engine convert`."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,6 +116,19 @@ def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.
         assert f"{game} is also read" in capsys.readouterr().err
     assert game.read_bytes() == (RECORDS / "game.kif").read_bytes()
     assert (tmp_path / "handicap.kif").exists()
+
+
+def test_an_error_names_the_file_and_no_temporary_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def replace(source: str, target: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", source, None, str(target))
+
+    monkeypatch.setattr("os.replace", replace)
+    out = tmp_path / "out.csa"
+    assert main([str(RECORDS / "game.kif"), "--out", str(out)]) == 2
+    assert capsys.readouterr().err == f"{out}: Permission denied\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_record_that_cannot_be_written_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

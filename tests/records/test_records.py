@@ -6,10 +6,11 @@ import pytest
 
 from core_ext.board import Board
 from tests.records.common import MOVES, RECORDS, faults_of, game_of, read
-from usi_engine.records.files import LARGEST_TEXT
-from usi_engine.records.formats import decoded
+from usi_engine import language
+from usi_engine.records import csa
+from usi_engine.records.formats import LARGEST_TEXT, decoded
 from usi_engine.records.games import Game
-from usi_engine.records.notation import kif_line, name_moves
+from usi_engine.records.notation import japanese_text, kif_line, move_text, name_moves, western_text
 
 NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
 TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
@@ -100,6 +101,20 @@ def test_faulty_text(name: str, text: str, message: str, tmp_path: Path) -> None
     assert faults_of(path) == [message]
 
 
+@pytest.mark.parametrize(
+    ("moves", "end", "result"),
+    [
+        ("+7776FU\n", "TORYO", 1), ("+7776FU\n-3334FU\n", "TIME_UP", -1), ("", "TSUMI", -1), ("", "KACHI", 1),
+        ("+7776FU\n", "KACHI", -1), ("", "+ILLEGAL_ACTION", -1), ("+7776FU\n", "-ILLEGAL_ACTION", 1),
+        ("", "SENNICHITE", 0), ("", "MAX_MOVES", 0), ("", "CHUDAN", None), ("", "ERROR", None),
+        ("P1 *  *  *  * -OU *  *  *  * \nP+00AL\n-\n-5142OU\n", "TORYO", -1),
+    ],
+)  # fmt: skip
+def test_results(moves: str, end: str, result: int | None) -> None:
+    assert csa.read(f"{moves}%{end}\n").result == result
+    assert csa.read(moves).result is None
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert faults_of(tmp_path / "none.kif") == ["none.kif: No such file or directory"]
     binary = tmp_path / "binary.kif"
@@ -122,3 +137,19 @@ def test_moves_in_japanese() -> None:
     assert kif_line(NO_GAME_START, moves) == "△５二金打 ▲５八玉(59) △５三金(52)"
     assert kif_line(NO_GAME_START, moves[1:], moves[:1]) == "▲５八玉(59) △５三金(52)"
     assert [move.text for move in name_moves(NO_GAME_START, ["G*5b", "5b5c"])] == ["△５二金"]
+
+
+@pytest.mark.parametrize("sfen, move, expected", [
+    (None, "7g7f", "▲P-7f"), (None, "4i5h", "▲G4i-5h"), (None, "5i5h", "▲K-5h"),
+    ("4k4/P8/9/9/9/9/9/9/4K4 b P 1", "9b9a+", "▲P-9a+"), ("4k4/9/S8/9/9/9/9/9/4K4 b - 1", "9c8d", "▲S-8d="),
+    ("4k4/9/9/9/9/9/9/p8/L3K4 w - 1", "9h9i+", "△Px9i+"), ("4k4/9/9/9/9/9/9/1+r7/4K4 w - 1", "8h7h", "△+R-7h"),
+    ("4k4/9/9/9/9/9/6S2/9/4K4 b S 1", "S*4f", "▲S*4f"), ("4k4/9/9/9/9/9/6S2/9/4K4 b S 1", "3g4f", "▲S-4f"),
+])  # fmt: skip
+def test_moves_in_western_notation(sfen: str | None, move: str, expected: str) -> None:
+    """The origin only if another piece of the kind could move there, `=` only if it could promote."""
+    board = Board(sfen) if sfen else Board()
+    assert western_text(board, move) == expected
+    language.choose("ja")
+    japanese = move_text(board, move)
+    language.choose("en")
+    assert (japanese, move_text(board, move)) == (japanese_text(board, move), expected)

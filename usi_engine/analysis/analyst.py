@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.analysis.judgement import Evaluated
-from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.judgement import Candidate, Evaluated
+from usi_engine.analysis.limits import MOST_NODES, Limits
 from usi_engine.api.engine import Engine
 from usi_engine.api.results import Analysis, Watch
 from usi_engine.search.report import Line
@@ -29,16 +29,18 @@ class Analyst:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._wanted = Wanted(limits.multipv)
         self._engine = Engine(limits.evaluation, threads=limits.threads, megabytes=limits.megabytes)
 
-    def evaluate(self, board: Board, watch: Watch | None = None) -> Evaluated:
-        """Return the value and best line of a position. KeyboardInterrupt stops the search.
+    def evaluate(self, board: Board, wanted: Wanted | None = None, *, watch: Watch | None = None) -> Evaluated:
+        """Return the value and best lines of a position. KeyboardInterrupt stops the search.
 
         `watch` is called on another thread.
         """
-        found = self._search(board, Wanted(), watch)
-        milliseconds = int(found.time * 1000)
-        return Evaluated(found.score.value, found.score.mate, found.depth, found.nodes, milliseconds, found.pv)
+        found = self._search(board, wanted or self._wanted, watch)
+        score, milliseconds = found.score, int(found.time * 1000)
+        others = tuple(Candidate(line.score.value, line.score.mate, line.pv) for line in found.lines[1:])
+        return Evaluated(score.value, score.mate, found.depth, found.nodes, milliseconds, found.pv, others)
 
     def lines(self, board: Board, wanted: Wanted) -> tuple[Line, ...]:
         """Return the best moves with their lines, best first; empty if the game is over. Ctrl-C as in `evaluate`."""
@@ -50,7 +52,7 @@ class Analyst:
         self._engine.new_game()
         return self._engine.analyse(
             board,
-            nodes=limits.nodes * wanted.effort or None,
+            nodes=min(limits.nodes * wanted.effort, MOST_NODES) or None,
             time=limits.seconds * wanted.effort or None,
             multipv=wanted.lines,
             moves=wanted.moves or None,

@@ -1,4 +1,4 @@
-"""`usi_engine analyze GAME...`: each move's value, best line and loss; as text, as KIF for GUIs, as an HTML page."""
+"""`usi_engine analyze GAME...`: each move's value, loss and better line; as text, as KIF for GUIs, as HTML pages."""
 
 from __future__ import annotations
 
@@ -8,34 +8,45 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.analyst import Analyst, Wanted
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
-from usi_engine.analysis.limits import add_limits, in_words, limits_of
-from usi_engine.analysis.page import page_text
-from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
+from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, with_effort
+from usi_engine.analysis.page import Entry, entry_of, index_text, page_text
+from usi_engine.analysis.puzzles import Puzzle, puzzles_of
+from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.analysis.terminal import print_game
+from usi_engine.core import Core, CoreError, load_core, report, text_of
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
+from usi_engine.language import _
 from usi_engine.progress import progress_bar
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
 from usi_engine.records.games import Game, read_games
+from usi_engine.usi.arguments import Parser, spin
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
+KIF, HTML = ".kif", ".html"
+INDEX = "index"
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine analyze", description="Analyse every move of game records.")
-    made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
-    made.add_argument("--kif", type=Path, help="write KIF with values and lines; for several games, into this folder")
-    made.add_argument("--variations", action="store_true", help="analyse variations too; text and KIF show them")
-    made.add_argument("--html", type=Path, help="write an HTML page; for several games, into this folder")
+    made = Parser("usi_engine analyze", description=_("Analyse every move of game records."))
+    games = _("KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
+    made.add_argument("games", nargs="+", type=Path, metavar="GAME", help=games)
+    kif = _("write KIF with values and lines; for several games, into this folder")
+    made.add_argument("--kif", type=Path, metavar="OUT", help=kif)
+    html = _("write an HTML page; for several games, into this folder, with an index")
+    made.add_argument("--html", type=Path, metavar="OUT", help=html)
+    made.add_argument("--puzzles", action="store_true", help=_("look for puzzles in the game, for the HTML page"))
+    made.add_argument("--variations", action="store_true", help=_("analyse variations too"))
+    made.add_argument("--multipv", type=spin("MultiPV"), default=1, metavar="N", help=_("lines for each position (1)"))
     add_limits(made, DEFAULT_NODES)
-    made.add_argument("--again", action="store_true", help="search again instead of using kept results")
+    made.add_argument("--again", action="store_true", help=_("search again instead of using kept results"))
     return made
 
 
@@ -45,76 +56,130 @@ def all_games(paths: list[Path]) -> Iterator[Game | RecordError]:
         yield from read_games(path)
 
 
-def search(game: Game, core: Core, analyst: Analyst, store: Store, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
-    """Evaluate every position of a game after the `known` ones, or take the result from the store."""
-    board, found = core.board(game.start), list[Evaluated]()
-    with progress_bar(len(game.moves) + 1, game.path.name) as step:
-        for ply, move in enumerate([*game.moves, ""]):
-            result = known[ply] if ply < len(known) else store.get(ply)
-            if result is None:
-                result = analyst.evaluate(board)
-                store.put(ply, result)
-            found.append(result)
-            step()
-            if move:
-                board.push(move)
-    return found
+class Analysis:
+    """The searches of a run, with their store."""
+
+    def __init__(self, core: Core, limits: Limits, *, anew: bool) -> None:
+        """Load the engine. WeightsError, MemoryError."""
+        self._core, self._limits, self._anew = core, limits, anew
+        self._analyst = Analyst(limits)
+
+    def analysed(self, game: Game, *, variations: bool) -> AnalysedGame:
+        """Evaluate and judge a game, with its variations if they are asked for."""
+        result = analysed(game, self._evaluated(game))
+        values = dict(zip(result.nodes, result.evaluated, strict=True))
+        for first in game.record.root.nodes() if variations else ():
+            if first.parent is None or first is first.parent.next():
+                continue
+            nodes = [*first.path(), *first.mainline()]
+            before = len(first.path()) - 2
+            line = replace(game, moves=tuple(node.move for node in nodes[1:]))
+            found = self._evaluated(line, [values[node] for node in nodes[: before + 1]])
+            values |= zip(nodes, found, strict=True)
+            result.variations.append(analysed(line, found, nodes, before))
+        return result
+
+    def puzzles(self, result: AnalysedGame) -> list[Puzzle]:
+        """Find the puzzles of a game."""
+        stores = dict[int, Store]()
+        with progress_bar(len(result.evaluated), _("puzzles")) as step:
+
+            def search(ply: int, effort: int) -> Evaluated:
+                lines = max(self._limits.multipv, 2)
+                if effort == 1 and lines == self._limits.multipv:
+                    return result.evaluated[ply]
+                if effort not in stores:
+                    stores[effort] = self._store(result.game, with_effort(self._limits, effort, lines))
+                board = result.game.board(ply)
+                found = stores[effort].get(ply, board)
+                if found is None:
+                    found = self._analyst.evaluate(board, Wanted(lines, effort=effort))
+                    stores[effort].put(ply, found)
+                step()
+                return found
+
+            return puzzles_of(result, search)
+
+    def _store(self, game: Game, limits: Limits) -> Store:
+        return Store(store_path(game, limits), anew=self._anew)
+
+    def _evaluated(self, game: Game, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
+        """Evaluate every position of a game after the `known` ones, or take the result from the store."""
+        store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Evaluated]()
+        with progress_bar(len(game.moves) + 1, game.path.name) as step:
+            for ply, move in enumerate([*game.moves, ""]):
+                result = known[ply] if ply < len(known) else store.get(ply, board)
+                if result is None:
+                    result = self._analyst.evaluate(board)
+                    store.put(ply, result)
+                found.append(result)
+                step()
+                if move:
+                    board.push(move)
+        return found
 
 
-def analyse(game: Game, core: Core, analyst: Analyst, args: argparse.Namespace) -> AnalysedGame:
-    """Evaluate and judge a game, with its variations if they are asked for."""
-
-    def evaluated(line: Game, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
-        store = Store(store_path(line, limits_of(args)), anew=args.again)
-        return search(line, core, analyst, store, known)
-
-    result = analysed(game, evaluated(game))
-    values = dict(zip(result.nodes, result.evaluated, strict=True))
-    for first in game.record.root.nodes() if args.variations else ():
-        if first.parent is None or first is first.parent.next():
-            continue
-        nodes = [*first.path(), *first.mainline()]
-        before = len(first.path()) - 2
-        line = replace(game, moves=tuple(node.move for node in nodes[1:]))
-        found = evaluated(line, [values[node] for node in nodes[: before + 1]])
-        values |= zip(nodes, found, strict=True)
-        result.variations.append(analysed(line, found, nodes, before))
-    return result
+# ---- outputs ----
 
 
-def write(result: AnalysedGame, args: argparse.Namespace, outputs: list[Output]) -> None:
-    """Print the text and write the files. RecordError names the game and what could not be written."""
-    print("\n".join(lines_of(result)), end="\n\n", flush=True)
-    faults = list[str]()
-    for output in outputs:
-        try:
-            path = output.path(result.game.stem)
-            text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(args)))
-            write_text(path, text)
-            print(f"wrote {path}", flush=True)
-        except (OSError, RecordError) as error:
-            faults.append(f"{result.game.name}: {error}")
-    if faults:
-        raise RecordError("\n".join(faults))
+class Outputs:
+    """The files that a run writes. RecordError if they would replace the games."""
+
+    def __init__(self, args: argparse.Namespace, several: bool) -> None:
+        wanted = [(args.kif, KIF), (args.html, HTML)]
+        self._outputs = [Output(path, suffix, several, args.games) for path, suffix in wanted if path]
+        self._limits = in_words(limits_of(args))
+        self._entries = list[Entry]()
+        pages = next((output for output in self._outputs if output.suffix == HTML), None) if several else None
+        self._index = pages.path(INDEX) if pages else None  # before the games: one may have this name
+
+    def write(self, result: AnalysedGame, puzzles: list[Puzzle]) -> None:
+        """Print the text and write the files. RecordError names the game and what could not be written."""
+        print_game(result, puzzles)
+        faults = list[str]()
+        for output in self._outputs:
+            try:
+                path = output.path(result.game.stem)
+                page = output.suffix == HTML
+                write_file(path, page_text(result, self._limits, puzzles) if page else kif_text(result))
+                self._entries += [entry_of(result, path.name)] if page else []
+            except (OSError, RecordError) as error:
+                faults.append(f"{result.game.name}: {text_of(error)}")
+        if faults:
+            raise RecordError("\n".join(faults))
+
+    def finish(self) -> None:
+        """Write the index of the pages, if there are several. OSError."""
+        if self._index and self._entries:
+            write_file(self._index, index_text(self._entries))
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file and say so. OSError, RecordError."""
+    write_text(path, text)
+    print(_("wrote {path}").format(path=path), flush=True)
+
+
+# ---- the command ----
 
 
 def run(args: argparse.Namespace) -> int:
     """Analyse all games; return 1 if a file was at fault, else 0."""
-    core, limits = load_core(), limits_of(args)
+    core, limits = load_core(), replace(limits_of(args), multipv=args.multipv)
     games = list(all_games(args.games))
-    several = sum(isinstance(game, Game) for game in games) > 1
-    wanted = [(args.kif, ".kif"), (args.html, ".html")]
-    outputs = [Output(path, suffix, several, args.games) for path, suffix in wanted if path]
-    analyst, faults = None, 0
+    outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)
+    analysis, faults = None, 0
     for game in games:
         try:
             if isinstance(game, RecordError):
                 raise game
-            analyst = analyst or Analyst(limits)
-            write(analyse(game, core, analyst, args), args, outputs)
+            analysis = analysis or Analysis(core, limits, anew=args.again)
+            result = analysis.analysed(game, variations=args.variations)
+            outputs.write(result, analysis.puzzles(result) if args.puzzles else [])
         except RecordError as error:
             print(error, file=sys.stderr)
             faults += 1
+    outputs.finish()
     return 1 if faults else 0
 
 
@@ -124,9 +189,9 @@ def main(words: list[str]) -> int:
     try:
         return run(args)
     except KeyboardInterrupt:
-        goes_on = "" if cache_folder() is None else "; without --again the same command goes on from here"
-        print(f"stopped{goes_on}", file=sys.stderr)
+        goes_on = "" if cache_folder() is None else _("; without --again the same command goes on from here")
+        print(_("stopped") + goes_on, file=sys.stderr)
         return INTERRUPTED
     except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return 2

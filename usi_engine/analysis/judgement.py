@@ -1,40 +1,57 @@
-"""The quality of moves: probabilities of winning, losses, grades.
+"""The quality of moves: chances of winning, losses, grades, accuracy.
 
-The probability at a value of v centipawns is 1 / (1 + exp(-v / 600)): the scale on which the evaluation is trained
-(docs/learning.md), and ShogiHome's default. The loss of a move is the mover's probability with the best line minus that
-after the move: at least 0, and 0 for the search's own move. The grades and their bounds (5, 10, 20 and 50 percentage
-points) are ShogiHome's defaults: 緩手, 疑問手, 悪手, 大悪手.
+The chance at a value of v centipawns is 1 / (1 + exp(-v / 600)): the scale on which the evaluation is trained
+(docs/learning.md), and ShogiHome's default. Chances and losses are percentages with one decimal, rounded once, here:
+what is shown, graded and counted is the same number. The loss of a move is the mover's chance with the best line minus
+that after the move: at least 0, and 0 for the search's own move. The grades and their bounds (5, 10, 20 and 50
+percentage points) are ShogiHome's defaults: 緩手, 疑問手, 悪手, 大悪手.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from usi_engine.api.results import winning_chance
 
+NOTABLE = 1.0  # percentage points; two searches of a position differ by less for no reason
+WINDOWS = (2, 8)  # least and most moves in a window of the accuracy
+WEIGHTS = (0.5, 12.0)  # least and most weight of a move in it
+
 
 @dataclass(frozen=True)
 class Grade:
-    """A grade of bad moves: the least loss in percentage points, the name in English and Japanese."""
+    """A grade of bad moves: the least loss in percentage points, the name in English, its plural, in Japanese."""
 
     least: float
     name: str
+    plural: str
     japanese: str
 
 
 GRADES = (
-    Grade(50, "blunder", "大悪手"),
-    Grade(20, "mistake", "悪手"),
-    Grade(10, "dubious", "疑問手"),
-    Grade(5, "inaccuracy", "緩手"),
+    Grade(50, "blunder", "blunders", "大悪手"),
+    Grade(20, "mistake", "mistakes", "悪手"),
+    Grade(10, "dubious", "dubious moves", "疑問手"),
+    Grade(5, "inaccuracy", "inaccuracies", "緩手"),
 )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A line of moves with its value and plies to mate, as in Evaluated."""
+
+    value: int
+    mate: int | None
+    pv: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Evaluated:
     """A searched position. Values are for the side to move: centipawns, and plies to mate (negative: side to move
-    is mated; 0: already; None: no mate). `pv` is the best line in USI, empty if the game is over.
+    is mated; 0: already; None: no mate). `pv` is the best line in USI, empty if the game is over; `others` are the
+    next best lines, best first.
     """
 
     value: int
@@ -43,6 +60,7 @@ class Evaluated:
     nodes: int
     milliseconds: int
     pv: tuple[str, ...]
+    others: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,22 @@ class JudgedMove:
         """The grade of a bad move; None for any other."""
         return next((grade for grade in GRADES if self.loss >= grade.least), None)
 
+    @property
+    def has_better(self) -> bool:
+        """True if the search's move is better by more than searches differ; its value alone may mislead."""
+        return self.loss >= NOTABLE
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy of the move, 0 to 100."""
+        return accuracy(self.loss)
+
+
+def percent(value: int) -> float:
+    """Return the chance of winning at this value in percent with one decimal; those of both sides make 100."""
+    chance = round(100 * winning_chance(abs(value)), 1)
+    return chance if value >= 0 else round(100 - chance, 1)
+
 
 def judge(moves: Sequence[str], evaluated: Sequence[Evaluated], black_begins: bool) -> list[JudgedMove]:
     """Judge each move by the positions before and after it; `evaluated` has one more item than `moves`."""
@@ -67,25 +101,69 @@ def judge(moves: Sequence[str], evaluated: Sequence[Evaluated], black_begins: bo
     for ply, move in enumerate(moves, 1):
         before, after = evaluated[ply - 1], evaluated[ply]
         best = before.pv[:1] == (move,)
-        lost = winning_chance(before.value) - winning_chance(-after.value)
-        loss = 0.0 if best else 100 * max(lost, 0.0)
-        judged.append(JudgedMove(ply, move, (ply % 2 == 1) == black_begins, loss, best))
+        lost = round(percent(before.value) - percent(-after.value), 1)
+        judged.append(JudgedMove(ply, move, (ply % 2 == 1) == black_begins, 0.0 if best else max(lost, 0.0), best))
     return judged
+
+
+# ---- accuracy ----
+
+
+def accuracy(loss: float) -> float:
+    """Return the accuracy, 0 to 100, of a move that lost this many percentage points.
+
+    The formula is lichess's, https://lichess.org/page/accuracy, without its bonus of 1 for the uncertainty.
+    """
+    raw = 103.1668 * math.exp(-0.04354 * loss) - 3.1669
+    return min(max(raw, 0.0), 100.0) if loss else 100.0
+
+
+def weights_of(chances: Sequence[float]) -> list[float]:
+    """Return a weight for each move by the volatility of the chances around it; one more chance than moves.
+
+    It is the standard deviation in a window of a tenth of the moves, at the beginning the first window, as in
+    AccuracyPercent.scala of lichess, github.com/lichess-org/lila.
+    """
+    size = min(max((len(chances) - 1) // 10, WINDOWS[0]), WINDOWS[1])
+    windows = [chances[max(end - size, 0) : max(end, size)] for end in range(2, len(chances) + 1)]
+    return [min(max(deviation(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
+
+
+def deviation(numbers: Sequence[float]) -> float:
+    """Return the standard deviation of all these numbers."""
+    mean = sum(numbers) / len(numbers)
+    return math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
+
+
+def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> float | None:
+    """Return the accuracy of the moves, the mean of their weighted and their harmonic mean; None without moves."""
+    if not judged:
+        return None
+    accuracies = [move.accuracy for move in judged]
+    weighted = sum(one * weight for one, weight in zip(accuracies, weights, strict=True)) / sum(weights)
+    harmonic = len(accuracies) / sum(1 / max(one, 1.0) for one in accuracies)
+    return round((weighted + harmonic) / 2, 1)
 
 
 @dataclass(frozen=True)
 class Totals:
-    """One side's game: moves, number of best moves, mean loss in percentage points, count of each grade."""
+    """One side's game: accuracy (None without moves), moves, number of best moves, mean loss in percentage points,
+    count of each grade.
+    """
 
+    accuracy: float | None
     moves: int
     best: int
     mean_loss: float
     grades: dict[str, int]
 
 
-def totals(judged: Sequence[JudgedMove], black: bool) -> Totals:
+def totals(judged: Sequence[JudgedMove], evaluated: Sequence[Evaluated], black: bool) -> Totals:
     """Return the totals of Black's or White's moves."""
-    own = [move for move in judged if move.by_black == black]
+    weights = weights_of([percent(one.value if ply % 2 else -one.value) for ply, one in enumerate(evaluated)])
+    pairs = [(move, weight) for move, weight in zip(judged, weights, strict=True) if move.by_black == black]
+    own = [move for move, _ in pairs]
     counts = {grade.name: sum(move.grade == grade for move in own) for grade in GRADES}
-    mean = sum(move.loss for move in own) / len(own) if own else 0.0
-    return Totals(len(own), sum(move.best for move in own), mean, counts)
+    mean = round(sum(move.loss for move in own) / len(own), 1) if own else 0.0
+    best = sum(move.best for move in own)
+    return Totals(game_accuracy(own, [weight for _, weight in pairs]), len(own), best, mean, counts)

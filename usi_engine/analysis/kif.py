@@ -5,8 +5,8 @@ forms, one comment line each (`*` begins a comment in KIF):
 
 - ShogiGUI: `**解析 0 ○ 候補1 時間 00:01.5 深さ 12 ノード数 300000 評価値 120 読み筋 △３四歩(33) ▲２六歩(27)`.
   `0` is the number of the engine that `**Engines 0 NAME` names, `○` marks a move of the game that was the best; a
-  mate is `評価値 +詰 5` or `-詰 5`. ShogiDroid, which shares ShogiGUI's library, reads it this way (AnalyzeComment.cs
-  of github.com/keinoda/ShogiDroid-rebuild).
+  mate is `評価値 +詰 5` or `-詰 5`; further lines are 候補2, 候補3. ShogiDroid, which shares its library, reads it
+  this way (AnalyzeComment.cs of github.com/keinoda/ShogiDroid-rebuild).
 - ShogiHome: `*#評価値=120`, a mate `*#詰み=先手勝ち:5手` or `後手勝ち` (src/common/record/comment.ts of
   github.com/sunfish-shogi/shogihome). It reads ShogiGUI's line too and takes the line of moves from it.
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 
 from usi_engine import NAME
+from usi_engine.analysis.judgement import Candidate
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.records import kif
 from usi_engine.records.notation import kif_line
@@ -55,28 +56,31 @@ def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
     lines = []
     move = result.judged[ply - 1] if ply else None
     if move is not None and move.grade is not None:
-        lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.0f}%")
-    return [*lines, shogigui_line(result, ply), shogihome_line(result, ply)]
-
-
-def shogigui_line(result: AnalysedGame, ply: int) -> str:
-    """Return the line of ShogiGUI without the star of a comment."""
+        lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.1f}%")
     found = result.evaluated[ply]
-    best = " ○" if ply and result.judged[ply - 1].best else ""
-    mate, value = result.black_mate(ply), f"{result.black_value(ply)}"
-    if mate is not None:
-        value = f"{'+' if mate[0] else '-'}詰 {mate[1]}"
-    moves = [name.usi for name in result.best_line(ply)]
+    # ShogiHome would take the value of another line beside a mate.
+    others = found.others if found.mate is None else ()
+    candidates = [Candidate(found.value, found.mate, found.pv), *others]
+    lines += [shogigui_line(result, ply, number, line) for number, line in enumerate(candidates, 1)]
+    return [*lines, shogihome_line(result, ply)]  # ShogiHome takes the value of the last line
+
+
+def shogigui_line(result: AnalysedGame, ply: int, number: int, candidate: Candidate) -> str:
+    """Return the line of ShogiGUI for a line of moves without the star of a comment."""
+    found, score = result.evaluated[ply], result.score(ply, candidate)
+    best = " ○" if number == 1 and ply and result.judged[ply - 1].best else ""
+    value = f"{score.value}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {score.mate}"
+    moves = [name.usi for name in result.named(ply, candidate.pv)]
     line = f" 読み筋 {kif_line(result.game.start, moves, result.game.moves[:ply])}" if moves else ""
     seconds = found.milliseconds / 1000
     clock = f"{int(seconds) // 60:02}:{seconds % 60:04.1f}"
-    return f"*解析 0{best} 候補1 時間 {clock} 深さ {found.depth} ノード数 {found.nodes} 評価値 {value}{line}"
+    return f"*解析 0{best} 候補{number} 時間 {clock} 深さ {found.depth} ノード数 {found.nodes} 評価値 {value}{line}"
 
 
 def shogihome_line(result: AnalysedGame, ply: int) -> str:
     """Return the line of ShogiHome without the star of a comment."""
-    mate = result.black_mate(ply)
-    if mate is None:
-        return f"#評価値={result.black_value(ply)}"
-    plies = f":{mate[1]}手" if mate[1] else ""
-    return f"#詰み={'先手' if mate[0] else '後手'}勝ち{plies}"
+    score = result.score(ply)
+    if score.mate is None:
+        return f"#評価値={score.value}"
+    plies = f":{score.mate}手" if score.mate else ""
+    return f"#詰み={'先手' if score.value > 0 else '後手'}勝ち{plies}"

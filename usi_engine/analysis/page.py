@@ -1,66 +1,130 @@
-"""An analysed game as one HTML page that needs no network: board, graph, moves, best lines.
+"""An analysed game as one HTML page that needs no network, and the index page of several games.
 
-The page is `usi_engine/data/analysis.html` with the game as JSON in it; its script draws the board from sfen as SVG.
+The templates, styles and scripts are in `usi_engine/data/page`; the page's script draws the JSON made here.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from usi_engine import NAME
-from usi_engine.analysis.judgement import GRADES, totals
-from usi_engine.analysis.report import AnalysedGame, value_text
-from usi_engine.api.results import winning_chance
-from usi_engine.records.notation import NamedMove
+from usi_engine import NAME, __version__, language
+from usi_engine.analysis.judgement import GRADES
+from usi_engine.analysis.page_labels import labels
+from usi_engine.analysis.page_nodes import Data, PageNodes
+from usi_engine.analysis.puzzles import Puzzle, puzzle_data
+from usi_engine.analysis.report import AnalysedGame
+from usi_engine.analysis.words import end_text, headers, player_names
+from usi_engine.core import load_core
+from usi_engine.language import _
+from usi_engine.records import kif
 
-TEMPLATE = Path(__file__).resolve().parents[1] / "data" / "analysis.html"
-MOVES_SHOWN = 12  # of a best line
+PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
+STYLE = re.compile(r'<link rel="stylesheet" href="([a-z]+\.css)">')
+SCRIPT = re.compile(r'<script src="([a-z]+\.js)"></script>')
+SIDES = (("black", True), ("white", False))
 
 
-def page_text(result: AnalysedGame, limits: str) -> str:
+# ---- the page of a game ----
+
+
+def page_text(result: AnalysedGame, limits: str, puzzles: Sequence[Puzzle] = ()) -> str:
     """Return the whole page; `limits` is the limit for each position in words."""
-    # `<` within strings: no name of a player can end the script that holds the JSON.
-    data = json.dumps(page_data(result, limits), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return TEMPLATE.read_text(encoding="utf-8").replace("@DATA@", data)
+    return filled("analysis.html", page_data(result, limits, puzzles))
 
 
-def page_data(result: AnalysedGame, limits: str) -> dict[str, Any]:
+def page_data(result: AnalysedGame, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
     """Return the data for the page's script; values and chances are Black's."""
-    black, white = result.game.players
+    black, white = player_names(result.game)
     return {
-        "title": f"☗ {black or 'Black'} - ☖ {white or 'White'}",
-        "about": f"{result.game.path.name}, {len(result.judged)} moves; {NAME}, {limits} a position",
-        "positions": [position_data(result, ply) for ply in range(len(result.evaluated))],
-        "totals": totals_rows(result),
+        "lang": language.chosen(),
+        "labels": labels(),
+        "title": title(result),
+        "about": _("{file}, {count} moves").format(file=result.game.path.name, count=len(result.judged)),
+        "players": {"black": black, "white": white},
+        "headers": headers(result.game),
+        "engine": _("{engine}, {limit} a position").format(engine=f"{NAME} {__version__}", limit=limits),
+        "nodes": PageNodes(result).line(),
+        "phases": phases(result),
+        "end": end_text(result.game),
+        "summary": {side: totals_data(result, black) for side, black in SIDES},
+        "puzzles": [puzzle_data(puzzle) for puzzle in puzzles],
+        "kif": kif.write(result.game.record),
     }
 
 
-def position_data(result: AnalysedGame, ply: int) -> dict[str, Any]:
-    """Return the position after `ply` moves and the move before it."""
-    judged = result.judged[ply - 1] if ply else None
-    name = result.names[ply - 1] if ply else NamedMove("", "", result.game.start)
-    return {
-        "sfen": name.sfen,
-        "usi": name.usi,
-        "move": name.text,
-        "value": value_text(result, ply),
-        "chance": round(winning_chance(result.black_value(ply)), 4),
-        "depth": result.evaluated[ply].depth,
-        "loss": round(judged.loss, 1) if judged else 0,
-        "grade": judged.grade.name if judged and judged.grade else "",
-        "best": bool(judged and judged.best),
-        "line": [{"text": m.text, "usi": m.usi, "sfen": m.sfen} for m in result.best_line(ply)[:MOVES_SHOWN]],
-    }
+def title(result: AnalysedGame) -> str:
+    """Return both players."""
+    return "☗ {} - ☖ {}".format(*player_names(result.game))
 
 
-def totals_rows(result: AnalysedGame) -> list[list[str]]:
-    """Return a heading and a row for each side."""
-    grades = [grade.name for grade in reversed(GRADES)]
-    rows = [["", "moves", "best", "mean loss", *grades]]
-    for side, black in (("☗", True), ("☖", False)):
-        own = totals(result.judged, black)
-        counts = [str(own.grades[name]) for name in grades]
-        rows.append([side, str(own.moves), str(own.best), f"{own.mean_loss:.1f}", *counts])
-    return rows
+def phases(result: AnalysedGame) -> list[Data]:
+    """Return the plies of the first capture and the first check."""
+    board, found = load_core().board(result.game.start), dict[str, int]()
+    for ply, move in enumerate(result.game.moves, 1):
+        if board.piece_at(move[2:4]):
+            found.setdefault(_("First capture"), ply)
+        board.push(move)
+        if board.is_check():
+            found.setdefault(_("First check"), ply)
+    return [{"ply": ply, "name": name} for name, ply in found.items()]
+
+
+def totals_data(result: AnalysedGame, black: bool) -> Data:
+    """Return a side's totals."""
+    own = result.totals(black)
+    counts = {grade.name: own.grades[grade.name] for grade in GRADES}
+    return {"accuracy": own.accuracy, "moves": own.moves, "best": own.best, "loss": own.mean_loss, **counts}
+
+
+# ---- the index of several games ----
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game of the index: its page and its summary."""
+
+    file: str
+    data: Data
+
+
+def entry_of(result: AnalysedGame, file: str) -> Entry:
+    """Return the index's entry for a game whose page has this file name."""
+    header = result.game.record.header
+    return Entry(file, {
+        "href": quote(file),
+        "title": title(result) if any(result.game.players) else result.game.stem,
+        "date": header.get("開始日時", ""),
+        "event": header.get("棋戦", ""),
+        "moves": len(result.judged),
+        "end": end_text(result.game),
+        **{side: totals_data(result, black) for side, black in SIDES},
+    })  # fmt: skip
+
+
+def index_text(entries: Sequence[Entry]) -> str:
+    """Return the page that lists the games."""
+    data = {"lang": language.chosen(), "labels": labels(), "title": _("Analysed games")}
+    return filled("index.html", data | {"games": [entry.data for entry in entries]})
+
+
+# ---- templates ----
+
+
+def filled(name: str, data: dict[str, Any]) -> str:
+    """Return a template with its styles, its scripts and the data in it."""
+    # `<` within strings: no name of a player can end the script that holds the JSON.
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    page = STYLE.sub(lambda found: f"<style>\n{read(found[1])}</style>", read(name))
+    page = SCRIPT.sub(lambda found: f"<script>\n{read(found[1])}</script>", page)
+    return page.replace("@LANG@", language.chosen()).replace("@DATA@", text)
+
+
+def read(name: str) -> str:
+    """Return the text of a file of the pages."""
+    return (PAGES / name).read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 The files are in `analysis/` of the cache folder (evaluation.cache). A file's name is a checksum of the game and of
 everything that the results depend on: limits, threads, table size, evaluation, version. Later runs that write other
-outputs use them too.
+outputs use them too. Nothing in a file can stop a run: what is no result is skipped, and only a regular file is read.
 """
 
 from __future__ import annotations
@@ -10,19 +10,30 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import stat
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from usi_engine import __version__
-from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.judgement import Candidate, Evaluated
 from usi_engine.analysis.limits import Limits
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.records.games import Game
 from usi_engine.records.usi_text import MOVE
 
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
 KEPT_FILES = 500  # of about 40 KB each
+LARGEST_FILE = 64 * 2**20  # bytes
+LARGEST = 32000  # the value of a mate on the board
+# A link is not followed, and a pipe does not block; Windows has neither.
+REGULAR = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+# Errors of what is no result: bad bytes, other JSON, numbers such as 1e999, deep nesting.
+NO_RESULT = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
 def store_path(game: Game, limits: Limits) -> Path | None:
@@ -37,7 +48,7 @@ def store_path(game: Game, limits: Limits) -> Path | None:
 
 
 class Store:
-    """The results of one game by ply (0: the start); in memory only if there is no file or it cannot be written.
+    """The results of one game by ply (0: the start); in memory only if there is no file or it cannot be used.
 
     `anew`: drop the contents of the file.
     """
@@ -45,46 +56,75 @@ class Store:
     def __init__(self, path: Path | None, *, anew: bool = False) -> None:
         self._path = path
         self._results: dict[int, Evaluated] = {}
-        if path is not None:
-            with contextlib.suppress(OSError):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                delete_old(path.parent)
-                if anew:
-                    path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                for line in path.read_text(encoding="utf-8").splitlines():
-                    self._add_line(line)
+        if path is None:
+            return
+        with contextlib.suppress(OSError):
+            if anew:
+                path.unlink(missing_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            delete_old(path.parent)
+        for line in lines_of(path):
+            with contextlib.suppress(*NO_RESULT):
+                ply, fields = json.loads(line)
+                self._results[int(ply)] = checked(fields)
 
-    def get(self, ply: int) -> Evaluated | None:
-        """Return the kept result, if there is one."""
-        return self._results.get(ply)
+    def get(self, ply: int, board: Board) -> Evaluated | None:
+        """Return the kept result of this position, if there is one whose lines begin with legal moves."""
+        found = self._results.get(ply)
+        if found is None:
+            return None
+        lines = [found.pv, *(other.pv for other in found.others)]
+        return found if all(board.is_legal(pv[0]) for pv in lines if pv) else None
 
     def put(self, ply: int, result: Evaluated) -> None:
         """Keep a result."""
         self._results[ply] = result
         if self._path is not None:
-            with contextlib.suppress(OSError), self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([ply, asdict(result)]) + "\n")
+            with contextlib.suppress(OSError):
+                # The newline before it ends a line that was cut off.
+                append(self._path, f"\n{json.dumps([ply, asdict(result)])}\n".encode())
 
-    def _add_line(self, line: str) -> None:
-        """Add the result of a line of the file; a damaged line is skipped."""
-        with contextlib.suppress(ValueError, TypeError, KeyError):
-            ply, fields = json.loads(line)
-            self._results[int(ply)] = checked(fields)
+
+def lines_of(path: Path) -> list[bytes]:
+    """Return the lines of a file; none if it is missing, no regular file, or too large."""
+    with contextlib.suppress(OSError), open(opened(path, os.O_RDONLY), "rb") as file:
+        data = file.read(LARGEST_FILE + 1)
+        return data.splitlines() if len(data) <= LARGEST_FILE else []
+    return []
+
+
+def append(path: Path, data: bytes) -> None:
+    """Append to a file, which is made if it is missing. OSError if it is no regular file."""
+    with open(opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
+        file.write(data)
+
+
+def opened(path: Path, flags: int) -> int:
+    """Open a regular file and return its descriptor. OSError, also for a link or a pipe."""
+    descriptor = os.open(path, flags | REGULAR, 0o666)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(f"{path} is not a regular file")
 
 
 def checked(fields: dict[str, Any]) -> Evaluated:
-    """Return the result of a line. ValueError, TypeError or KeyError if it is not one."""
-    numbers = [int(fields[name]) for name in ("value", "depth", "nodes", "milliseconds")]
-    mate = None if fields["mate"] is None else int(fields["mate"])
-    if not all(MOVE.fullmatch(move) for move in fields["pv"]):
+    """Return the result of a line. One of NO_RESULT if it is not one."""
+    depth, nodes, milliseconds = (int(fields[name]) for name in ("depth", "nodes", "milliseconds"))
+    best, *others = (checked_line(line) for line in (fields, *fields["others"]))
+    return Evaluated(best.value, best.mate, depth, nodes, milliseconds, best.pv, tuple(others))
+
+
+def checked_line(fields: dict[str, Any]) -> Candidate:
+    """Return a line of moves with its value. One of NO_RESULT if it is not one."""
+    value, mate = int(fields["value"]), None if fields["mate"] is None else int(fields["mate"])
+    if max(abs(value), abs(mate or 0)) > LARGEST or not all(MOVE.fullmatch(move) for move in fields["pv"]):
         raise ValueError
-    value, depth, nodes, milliseconds = numbers
-    return Evaluated(value, mate, depth, nodes, milliseconds, tuple(fields["pv"]))
+    return Candidate(value, mate, tuple(fields["pv"]))
 
 
 def delete_old(folder: Path) -> None:
-    """Delete the oldest files beyond KEPT_FILES."""
-    files = sorted(folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime, reverse=True)
+    """Delete the oldest files beyond KEPT_FILES. OSError."""
+    files = sorted(folder.glob("*.jsonl"), key=lambda file: file.lstat().st_mtime, reverse=True)
     for old in files[KEPT_FILES:]:
         old.unlink(missing_ok=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,16 +20,21 @@ from typing import TYPE_CHECKING
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.api.results import Analysis
-from usi_engine.core import CoreError, board_of, load_core, text_of
+from usi_engine.columns import padded
+from usi_engine.core import CoreError, board_of, load_core, report
 from usi_engine.evaluation.names import WeightsError
+from usi_engine.language import _
 from usi_engine.records.faults import RecordError
-from usi_engine.records.files import read_text
+from usi_engine.records.formats import text_of_file
 from usi_engine.records.usi_text import MOVE
+from usi_engine.usi.arguments import Parser
+from usi_engine.usi.output import show
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
 DEFAULT_NODES = 1_000_000
+WIDTHS = (5, 7, 7, 9, 12, -9, -15, -1)  # of the table's columns
 EPD = re.compile(r"^(?P<position>.+?)\s+(?P<code>bm|am)\s+(?P<moves>[^;]+);?(?P<rest>.*)$")
 NAME = re.compile(r"\bid\s+\"?([^\";]+)")
 
@@ -55,7 +59,7 @@ class Problem:
     @property
     def wanted(self) -> str:
         """The moves as text."""
-        return ("not " if self.avoid else "") + " ".join(self.moves)
+        return (_("not ") if self.avoid else "") + " ".join(self.moves)
 
 
 @dataclass(frozen=True)
@@ -103,10 +107,10 @@ def read_problem(line: str) -> Problem | None:
     except ValueError as error:
         raise SuiteError(str(error)) from None
     if not moves:
-        raise SuiteError(f"no move to find: '{text[:60]}'")
+        raise SuiteError(_("no move to find: '{text}'").format(text=text[:60]))
     for move in moves:
         if not board.is_legal(move):
-            raise SuiteError(f"illegal move: '{move[:20]}'")
+            raise SuiteError(_("illegal move: '{move}'").format(move=move[:20]))
     return Problem(board, moves, avoid, name)
 
 
@@ -125,21 +129,19 @@ def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
 
 
 def read_problems(path: Path) -> list[Problem]:
-    """Read all problems of a file. SuiteError with file and line; OSError."""
+    """Read all problems of a file. SuiteError with file and line; RecordError."""
     found = []
-    try:
-        text = read_text(path)
-    except RecordError as error:
-        raise SuiteError(f"{path}: {error}") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text_of_file(path).splitlines(), 1):
         try:
             problem = read_problem(line)
         except SuiteError as error:
-            raise SuiteError(f"{path}, line {number}: {error}") from None
+            raise SuiteError(
+                _("{path}, line {number}: {error}").format(path=path, number=number, error=error)
+            ) from None
         if problem is not None:
             found.append(problem)
     if not found:
-        raise SuiteError(f"{path}: the file holds no position")
+        raise SuiteError(_("{path}: the file holds no position").format(path=path))
     return found
 
 
@@ -149,7 +151,7 @@ def read_problems(path: Path) -> list[Problem]:
 def attempt(analyst: Analyst, problem: Problem) -> Attempt:
     """Search one position."""
     finding = Finding(problem)
-    result = analyst.evaluate(problem.board, finding.iteration)
+    result = analyst.evaluate(problem.board, watch=finding.iteration)
     move = result.pv[0] if result.pv else ""
     # The last iteration may have been interrupted with another choice.
     if problem.solved_by(move) and not finding.depth:
@@ -159,38 +161,46 @@ def attempt(analyst: Analyst, problem: Problem) -> Attempt:
 
 def row(number: int, done: Attempt) -> str:
     """Return one line of the table."""
-    found = f"{'yes':>6}{done.depth:>7}{done.seconds:>9.2f}" if done.found else f"{'no':>6}{'':>7}{'':>9}"
-    return f"{number:>5}{found}{done.nodes:>12}  {done.move:<7}{done.problem.wanted:<14} {done.problem.name}".rstrip()
+    found = (_("yes"), str(done.depth), f"{done.seconds:.2f}") if done.found else (_("no"), "", "")
+    return cells_of(str(number), *found, str(done.nodes), f"  {done.move}", done.problem.wanted, done.problem.name)
+
+
+def cells_of(*texts: str) -> str:
+    """Return one line of the table."""
+    return "".join(padded(text, width) for text, width in zip(texts, WIDTHS, strict=True)).rstrip()
 
 
 def summary(done: Sequence[Attempt], limit: str) -> str:
     """Return the last line."""
     right = [attempt for attempt in done if attempt.found]
-    text = f"{len(right)} of {len(done)} found, {100 * len(right) / len(done):.1f} %, at {limit} a position"
+    text = _("{right} of {all} found, {share:.1f} %, at {limit} a position")
+    text = text.format(right=len(right), all=len(done), share=100 * len(right) / len(done), limit=limit)
     if not right:
         return text
     depth, seconds = (sum(values) / len(right) for values in ([a.depth for a in right], [a.seconds for a in right]))
-    return f"{text}; found at depth {depth:.1f}, after {seconds:.2f} s on average"
+    average = _("; found at depth {depth:.1f}, after {seconds:.2f} s on average")
+    return text + average.format(depth=depth, seconds=seconds)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine suite", description="Search positions whose best move is known.")
-    made.add_argument("file", type=Path, help="sfen<TAB>move, sfen bm MOVE;, or sfen MOVE on each line")
+    made = Parser("usi_engine suite", description=_("Search positions whose best move is known."))
+    made.add_argument("file", type=Path, help=_("sfen<TAB>move, sfen bm MOVE;, or sfen MOVE on each line"))
     add_limits(made, DEFAULT_NODES)
     return made
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the table and the summary. SuiteError, OSError, CoreError, WeightsError, MemoryError."""
+    """Print the table and the summary. SuiteError, RecordError, OSError, CoreError, WeightsError, MemoryError."""
     limits, done = limits_of(args), list[Attempt]()
     problems = read_problems(args.file)
-    print(f"{len(problems)} positions, {in_words(limits)} each")
-    print("    #  found  depth  seconds       nodes  move   wanted         name")
+    print(_("{count} positions, {limit} each").format(count=len(problems), limit=in_words(limits)))
+    titles = (_("found"), _("depth"), _("seconds"), _("nodes"), _("  move"), _("wanted"), _("name"))
+    print(cells_of("#", *titles))
     analyst = Analyst(limits)
     for number, problem in enumerate(problems, 1):
         done.append(attempt(analyst, problem))
-        print(row(number, done[-1]), flush=True)
+        show(row(number, done[-1]))
     print(summary(done, in_words(limits)))
 
 
@@ -200,7 +210,7 @@ def main(words: list[str]) -> int:
         run(parser().parse_args(words))
     except KeyboardInterrupt:
         return 130
-    except (OSError, SuiteError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+    except (OSError, RecordError, SuiteError, CoreError, WeightsError, MemoryError) as error:
+        report(error)
         return 2
     return 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from usi_engine import __version__
 from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of
+from usi_engine.analysis.limits import Limits, add_limits, limits_of
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
 from usi_engine.book_tool.grow import GrowthPlan, PlayedMoves, Searcher, count_moves, grow, tree_from_games
@@ -18,12 +18,13 @@ from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
-from usi_engine.core import Core, CoreError, board_of, load_core, text_of
+from usi_engine.core import Core, CoreError, board_of, load_core, report
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.language import _
 from usi_engine.records.files import write_text
 from usi_engine.records.games import Game, read_games
-from usi_engine.usi.arguments import whole
+from usi_engine.usi.arguments import Parser, whole
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000
@@ -31,32 +32,40 @@ INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("usi_engine book", description="Make opening books and look into them.")
+    top = Parser("usi_engine book", description=_("Make opening books and look into them."))
     commands = top.add_subparsers(dest="command", required=True)
-    add_build(commands.add_parser("build", description="""Make a book (YaneuraOu's .db, sorted). From games: the moves
-        played, with their counts. If --nodes or --seconds is given, a search values them, and with --positions adds
-        other positions. Without games: from our own search alone, starting at the start position."""))  # fmt: skip
-    add_show(commands.add_parser("show", description="Show the moves of a position and how often each is played."))
+    add_build(commands.add_parser("build", description=_(
+        "Make a book (YaneuraOu's .db, sorted). From games: the moves played, with their counts. If --nodes or "
+        "--seconds is given, a search values them, and with --positions adds other positions. Without games: from our "
+        "own search alone, starting at the start position.")))  # fmt: skip
+    add_show(commands.add_parser("show", description=_("Show the moves of a position and how often each is played.")))
     return top
 
 
 def add_build(build: argparse.ArgumentParser) -> None:
-    build.add_argument("games", nargs="*", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
-    build.add_argument("--out", type=Path, required=True, help="the book; FILE.journal keeps the results of searches")
-    build.add_argument("--plies", type=whole(1), default=16, help="length of the lines in plies (16)")
-    build.add_argument("--min-games", type=whole(1), default=2, help="use moves played in this many games or more (2)")
-    build.add_argument("--positions", type=whole(1), help="grow the book by search to this size (1000 without games)")
     build.add_argument(
-        "--lines", type=whole(1), default=4, help="moves that a search values; more moves get more nodes or time (4)"
+        "games", nargs="*", type=Path, help=_("KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP")
     )
-    build.add_argument("--margin", type=whole(1), default=40, help="greatest loss of a move, in centipawns (40)")
-    build.add_argument("--start", default="startpos", help="the position to grow from: an sfen")
+    build.add_argument(
+        "--out", type=Path, required=True, help=_("the book; FILE.journal keeps the results of searches")
+    )
+    build.add_argument("--plies", type=whole(1), default=16, help=_("length of the lines in plies (16)"))
+    build.add_argument(
+        "--min-games", type=whole(1), default=2, help=_("use moves played in this many games or more (2)")
+    )
+    build.add_argument(
+        "--positions", type=whole(1), help=_("grow the book by search to this size (1000 without games)")
+    )
+    lines = _("moves that a search values; more moves get more nodes or time (4)")
+    build.add_argument("--lines", type=whole(1), default=4, help=lines)
+    build.add_argument("--margin", type=whole(1), default=40, help=_("greatest loss of a move, in centipawns (40)"))
+    build.add_argument("--start", default="startpos", help=_("the position to grow from: an sfen"))
     add_limits(build, DEFAULT_NODES)
 
 
 def add_show(show: argparse.ArgumentParser) -> None:
-    show.add_argument("position", nargs="*", default=["startpos"], help="an sfen or startpos, `moves` and moves")
-    show.add_argument("--book", default=INTERNAL, help="the file, as the option BookFile")
+    show.add_argument("position", nargs="*", default=["startpos"], help=_("an sfen or startpos, `moves` and moves"))
+    show.add_argument("--book", default=INTERNAL, help=_("the file, as the option BookFile"))
 
 
 def build(args: argparse.Namespace) -> int:
@@ -66,12 +75,14 @@ def build(args: argparse.Namespace) -> int:
     searches = bool(args.nodes or args.seconds or not args.games)
     counted = count_moves(reader.games(), core, args.plies, args.min_games)
     if args.games and not counted:
-        raise BookError(f"no move was played in {args.min_games} games or more")
+        raise BookError(_("no move was played in {games} games or more").format(games=args.min_games))
     searcher = new_searcher(core, args) if searches else None
     tree = make_tree(core, args, counted, searcher)
     text, positions, moves = book_text(tree, args.margin if searches else None, note(args, searches, reader.count))
     write_text(args.out, text)
-    print(f"wrote {args.out}: {positions} positions, {moves} moves")
+    print(
+        _("wrote {file}: {positions} positions, {moves} moves").format(file=args.out, positions=positions, moves=moves)
+    )
     return 1 if reader.faults else 0
 
 
@@ -80,19 +91,19 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
     if not out.exists():
         return
     if not out.is_file():
-        raise BookError(f"--out {out}: not a regular file")
+        raise BookError(_("--out {file}: not a regular file").format(file=out))
     if any(path.exists() and out.samefile(path) for path in games):
-        raise BookError(f"--out {out}: is also read")
+        raise BookError(_("--out {file}: is also read").format(file=out))
     with out.open("rb") as file:
         first = file.read(len(BOM + MARK))
     if first and not first.removeprefix(BOM).startswith(MARK):
-        raise BookError(f"--out {out}: is not a book; it is not replaced")
+        raise BookError(_("--out {file}: is not a book; it is not replaced").format(file=out))
 
 
 def show(args: argparse.Namespace) -> int:
     """Print the moves of a position; return 1 if the book lacks it. BookError; ValueError for a bad position."""
     rows = table(args.book, board_of(load_core(), " ".join(args.position)))
-    print("\n".join(rows) if rows else "this position is not in the book")
+    print("\n".join(rows) if rows else _("this position is not in the book"))
     return 0 if rows else 1
 
 
@@ -140,7 +151,8 @@ def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
 def note(args: argparse.Namespace, searches: bool, games: int) -> str:
     """Return the note at the head of the book: what it was made from."""
     source = [f"{games} games, moves of at least {args.min_games}"] if args.games else []
-    source += [f"{in_words(limits_of(args))} a position"] if searches else []
+    limit = f"{args.seconds:g} s" if args.seconds else f"{limits_of(args).nodes} nodes"
+    source += [f"{limit} a position"] if searches else []
     return f"Komadori {__version__}: {'; '.join(source)}"
 
 
@@ -150,8 +162,8 @@ def main(words: list[str]) -> int:
     try:
         return build(args) if args.command == "build" else show(args)
     except KeyboardInterrupt:
-        print("stopped; finished searches are kept: the same command continues from here", file=sys.stderr)
+        print(_("stopped; finished searches are kept: the same command continues from here"), file=sys.stderr)
         return INTERRUPTED
     except (OSError, ValueError, BookError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return 2

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.choice import allowed, rules_of
+from usi_engine.columns import padded
 from usi_engine.core import load_core
+from usi_engine.language import _, chosen
+from usi_engine.records.notation import name_moves
 from usi_engine.usi.options import Options
 
 if TYPE_CHECKING:
     from core_ext.board import Board
+    from usi_engine.book.entry import BookMove
 
-HEAD = "move   reply   value  depth   count  played"
+# Widths of the columns; negative: the text is on the left.
+WIDTHS = (-6, -6, 6, 6, 7, 7)
+JAPANESE_WIDTHS = (-14, -14, 6, 6, 7, 7)
 
 
 def table(name: str, board: Board) -> list[str]:
@@ -24,8 +30,28 @@ def table(name: str, board: Board) -> list[str]:
     weights = {move: max(move.count, 1) for move in allowed(moves, rules)}
     total = sum(weights.values())
     rows = [
-        f"{move.move:<6} {move.reply or '-':<6} {move.value:>6} {move.depth:>6} {move.count:>7}"
-        f" {100 * weights.get(move, 0) / max(total, 1):>5.0f} %"
+        cells_of(*shown(board, move), value(move.value), str(move.depth), str(move.count), share)
         for move in moves
+        for share in [f"{100 * weights.get(move, 0) / max(total, 1):.0f} %"]
     ]
-    return [HEAD, *rows] if rows else []
+    titles = (_("move"), _("reply"), _("value"), _("depth"), _("count"), _("played"))
+    return [cells_of(*titles), *rows] if rows else []
+
+
+def cells_of(*texts: str) -> str:
+    """Return one line of the table."""
+    widths = JAPANESE_WIDTHS if chosen() == "ja" else WIDTHS
+    return " ".join(padded(text, width) for text, width in zip(texts, widths, strict=True))
+
+
+def shown(board: Board, move: BookMove) -> tuple[str, str]:
+    """Return the move and the reply: in USI, or as ▲７六歩 in Japanese."""
+    if chosen() != "ja":
+        return move.move, move.reply or "-"
+    named = [one.text for one in name_moves(board.sfen(), [move.move, *([move.reply] if move.reply else [])])]
+    return (*named, "-", "-")[0], (*named, "-", "-")[1]
+
+
+def value(centipawns: int) -> str:
+    """Return a value with its sign."""
+    return f"{centipawns:+d}"

@@ -27,7 +27,7 @@ from usi_engine.game.thinking import Thinking
 from usi_engine.search.search_control import NoStop, SearchControl
 from usi_engine.search.timeman import INITIAL_LATENESS, Lateness, TimeLimits, time_limits
 from usi_engine.usi import protocol
-from usi_engine.usi.options import Options
+from usi_engine.usi.options import TUNING_PREFIX, Options
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Command, Go, GoMate, Quit
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import StopToken
 
-# Prefix of undeclared options that set a tunable constant of the search.
-TUNING_PREFIX = "Tune_"
 # After `quit` or the end of input the program ends within this time, whatever is running or queued.
 QUIT_SECONDS = 5.0
 

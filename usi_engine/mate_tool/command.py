@@ -5,39 +5,36 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, board_of, load_core, text_of
+from usi_engine.core import Core, CoreError, board_of, load_core, report
+from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
-from usi_engine.records.files import read_text
-from usi_engine.records.formats import decoded, format_of
+from usi_engine.records.formats import LARGEST_TEXT, decoded, format_of, text_of_file
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
-from usi_engine.usi.arguments import whole
-
-LONGEST_LINE = 1 << 16  # bytes of standard input; the rest counts as another line
+from usi_engine.usi.arguments import Parser, whole
+from usi_engine.usi.output import show
 
 # Exit statuses.
 UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
 RECORDS = ("kif", "ki2", "csa", "jkf")
-VERDICTS = {"nomate": "no mate", "unknown": "undecided"}
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine mate", description="Find mates.")
-    what = "a position, files of problems (an sfen a line) or game records, - for standard input"
+    made = Parser("usi_engine mate", description=_("Find mates."))
+    what = _("a position, files of problems (an sfen a line) or game records, - for standard input")
     made.add_argument("what", nargs="+", metavar="SFEN|FILE|-", help=what)
-    made.add_argument("--hash", type=whole(1), default=256, help="size of the proof table in MB (256)")
-    made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
-    made.add_argument("--seconds", type=whole(1), default=60, help="time limit per problem (60)")
-    made.add_argument("--shortest", action="store_true", help="search until the shortest mate is proved")
-    made.add_argument("--japanese", action="store_true", help="write moves as ▲５二金打 too")
-    made.add_argument("--summary", action="store_true", help="print only unsolved problems and the table")
+    made.add_argument("--hash", type=whole(1), default=256, help=_("size of the proof table in MB (256)"))
+    made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
+    made.add_argument("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
+    made.add_argument("--shortest", action="store_true", help=_("search until the shortest mate is proved"))
+    made.add_argument("--japanese", action="store_true", help=_("write moves as ▲５二金打 too"))
+    made.add_argument("--summary", action="store_true", help=_("print only unsolved problems and the table"))
     return made
 
 
@@ -53,19 +50,14 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         return
     for word in words:
         if word == "-":
-            yield from read_problems(map(decoded, iter(partial(sys.stdin.buffer.readline, LONGEST_LINE), b"")), "-")
+            yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1)).splitlines(), "-")
         else:
             yield from problems_in(Path(word), core)
 
 
 def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
     """Yield the problems of a file: one a line, or a position of each game record. RecordError, ValueError."""
-    try:
-        text = read_text(path)
-    except OSError as error:
-        raise RecordError(f"{path}: {error.strerror or error}") from None
-    except RecordError as error:
-        raise RecordError(f"{path}: {error}") from None
+    text = text_of_file(path)
     try:
         kind = format_of(path, text)
     except RecordError:
@@ -92,10 +84,10 @@ def problem_of(game: Game, core: Core) -> MateProblem:
 def verdict(result: MateResult) -> str:
     """Return the result in words, with the length of a mate or the reason why the problem could not be read."""
     if result.fault:
-        return f"cannot be read: {result.fault}"
+        return _("cannot be read: {reason}").format(reason=result.fault)
     if result.status != "mate":
-        return VERDICTS[result.status]
-    return f"mate in {len(result.moves)}" + ", WRONG" * result.wrong
+        return _("no mate") if result.status == "nomate" else _("undecided")
+    return _("mate in {plies}").format(plies=len(result.moves)) + (_(", WRONG") if result.wrong else "")
 
 
 def japanese(core: Core, result: MateResult) -> str:
@@ -105,10 +97,16 @@ def japanese(core: Core, result: MateResult) -> str:
 
 
 def lines_of(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
-    """Yield the lines of a result: name, verdict and moves; the position if it is not solved; Japanese if asked for."""
+    """Yield the lines of a result: name, verdict and moves; the position if it is not solved.
+
+    Moves are in USI, or as ▲５二金打 in Japanese; with `--japanese` in both.
+    """
     name = f"{result.problem.name}: " if result.problem.name else ""
-    moves = "".join(f" {move}" for move in result.moves)
-    yield f"{name}{verdict(result)}{':' if moves else ''}{moves}"
+    moves = " ".join(result.moves)
+    if result.moves and chosen() == "ja" and not args.japanese:
+        moves = japanese(core, result)
+    found = _("{verdict}: {moves}").format(verdict=verdict(result), moves=moves) if moves else verdict(result)
+    yield f"{name}{found}"
     if result.status != "mate" and name:
         yield f"    {result.problem.sfen}"
     if args.japanese and result.moves:
@@ -123,11 +121,11 @@ def is_solved(result: MateResult) -> bool:
 def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> list[MateResult]:
     """Solve all and print each result at once."""
     results = list[MateResult]()
-    with progress_bar(len(problems) if args.summary else 0, "mates") as step:
+    with progress_bar(len(problems) if args.summary else 0, _("mates")) as step:
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
-                print(*lines_of(core, result, args), sep="\n", flush=True)
+                show(*lines_of(core, result, args))
             step()
     return results
 
@@ -137,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
     core = load_core()
     problems = list(problems_of(args.what, core))
     if not problems:
-        raise ValueError(f"no problem in '{' '.join(args.what)}'")
+        raise ValueError(_("no problem in '{what}'").format(what=" ".join(args.what)))
     results = solve(core, problems, args)
     if len(results) > 1:
         print("\n".join(table(results)))
@@ -150,8 +148,8 @@ def main(words: list[str]) -> int:
     try:
         return run(args)
     except (ValueError, CoreError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return NOTHING_DONE
     except KeyboardInterrupt:
-        print("interrupted")
+        print(_("interrupted"))
         return INTERRUPTED

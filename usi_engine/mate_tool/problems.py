@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_search import solve_interruptibly
+from usi_engine.columns import padded
 from usi_engine.core import Core, board_of
+from usi_engine.language import _
 from usi_engine.memory import check_free
 from usi_engine.usi.output import escaped
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
 
-WIDTHS = (7, 8, 9, 11, 12, 7, 9, 8, 13)  # of the table's columns
+WIDTHS = (6, 10, 8, 9, 11, 12, 7, 9, 8, 13, 10)  # of the table's columns
 QUOTED = 60  # characters of a text that a message shows
 
 
@@ -69,13 +71,14 @@ def read_length(text: str, name: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{name}: not a length in plies: '{escaped(text[:QUOTED])}'") from None
+        message = _("{name}: not a length in plies: '{text}'").format(name=name, text=escaped(text[:QUOTED]))
+        raise ValueError(message) from None
 
 
 def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
     """Yield the problems of a file. ValueError."""
     for number, line in enumerate(lines, 1):
-        problem = read_problem(line, f"{name}, line {number}")
+        problem = read_problem(line, _("{name}, line {number}").format(name=name, number=number))
         if problem:
             yield problem
 
@@ -149,14 +152,20 @@ def mates_after(board: Board, move: str) -> bool:
 
 def table(results: list[MateResult]) -> Iterator[str]:
     """Yield a heading, a line for each length, and the totals."""
-    yield "length  count  solved  no mate  undecided  unreadable  wrong  shorter  longer        nodes   seconds"
+    titles = (_("length"), _("problems"), _("solved"), _("no mate"), _("undecided"), _("unreadable"), _("wrong"))
+    yield cells_of(*titles, _("shorter"), _("longer"), _("nodes"), _("seconds"))
     for length in sorted({result.length for result in results}):
         yield row(str(length or "-"), [result for result in results if result.length == length])
-    yield row("all", results)
+    yield row(_("all"), results)
+
+
+def cells_of(*texts: str) -> str:
+    """Return one line of the table."""
+    return "".join(padded(text, width) for text, width in zip(texts, WIDTHS, strict=True))
 
 
 def row(title: str, results: list[MateResult]) -> str:
-    """Return one line of the table."""
+    """Return the counts of these results as a line of the table."""
     solved = [result for result in results if result.status == "mate"]
     unsolved = [sum(result.status == status for result in results) for status in ("nomate", "unknown", "unreadable")]
     wrong = sum(result.wrong for result in results)
@@ -164,8 +173,7 @@ def row(title: str, results: list[MateResult]) -> str:
     longer = sum(len(result.moves) > result.length for result in solved)
     nodes, seconds = sum(result.nodes for result in results), sum(result.seconds for result in results)
     counts = (len(results), len(solved), *unsolved, wrong, shorter, longer, nodes)
-    cells = (f"{count:>{width}}" for count, width in zip(counts, WIDTHS, strict=True))
-    return f"{title:>6}{''.join(cells)}{seconds:>10.3f}"
+    return cells_of(title, *map(str, counts), f"{seconds:.3f}")
 
 
 def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:

@@ -7,67 +7,113 @@ import importlib
 import io
 import random
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, report
 from usi_engine.csa.clock import TimeControl
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
+from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
-from usi_engine.play.game_loop import GameLoop, Settings
+from usi_engine.play.game_loop import GameLoop, file_named
+from usi_engine.play.match import SIDES, Match, Settings
 from usi_engine.play.opponent import Opponent
+from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.record import load
-from usi_engine.play.screen import Screen, Style, style_of
-from usi_engine.usi.arguments import DAY, real
+from usi_engine.play.screen import Screen, has_kanji
+from usi_engine.play.terms import Terms
+from usi_engine.play.view import View, say_now
+from usi_engine.records.formats import SUFFIXES
+from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
 from usi_engine.usi.protocol import position_of
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64
 # Exit statuses.
 NOTHING_DONE, INTERRUPTED = 2, 130
-SIDES = {"black": "b", "white": "w", "both": ""}
+
+
+def one_of(*names: str) -> Callable[[str], str]:
+    """Return a type for argparse: one of these names."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            message = _("'{text}' is not one of {names}").format(text=text, names=", ".join(names))
+            raise argparse.ArgumentTypeError(message + suggestion(text, names))
+        return text
+
+    return read
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine play", description="Play a game against the engine in the terminal.")
-    made.add_argument("what", nargs="*", metavar="FILE|POSITION",
-                      help="a saved game to continue, or a position: sfen ..., startpos moves ...")  # fmt: skip
-    made.add_argument("--level", type=int, choices=range(FULL_STRENGTH + 1), metavar="0-20",
-                      help=f"strength, 20 is full (default {DEFAULT_LEVEL})")  # fmt: skip
-    made.add_argument("--side", choices=[*SIDES, "random"], help="your side (default black); both: two people")
-    made.add_argument("--handicap", choices=list(HANDICAPS), help="White plays without these pieces and moves first")
-    made.add_argument(
-        "--seconds", type=real(0, DAY), default=2.0, help="the engine's time for a move if there is no clock (2)"
-    )
-    made.add_argument("--minutes", type=real(0, DAY / 60), default=0.0, help="clock: main time of each side")
-    made.add_argument("--byoyomi", type=real(0, DAY), default=0.0, help="clock: seconds a move after main time")
-    made.add_argument("--increment", type=real(0, DAY), default=0.0, help="clock: seconds added each move")
-    made.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")
-    made.add_argument("--letters", action="store_true", help="letters for pieces, USI for moves")
+    made = Parser("usi_engine play", description=_("Play a game against the engine in the terminal."))
+    add, handicaps = made.add_argument, _("White plays without these pieces and moves first: {names}")
+    level = _("strength, 0 to {most}, which is full (default {level})").format(most=FULL_STRENGTH, level=DEFAULT_LEVEL)
+    add("what", nargs="*", metavar="FILE|POSITION",
+        help=_("a saved game to continue, or a position: sfen ..., startpos moves ..."))  # fmt: skip
+    add("--level", type=whole(0, FULL_STRENGTH), metavar="N", help=level)
+    add("--side", type=one_of(*SIDES, "random"), metavar="SIDE",
+        help=_("your side: black (the default), white, random, or both (two people)"))  # fmt: skip
+    add("--handicap", type=one_of(*HANDICAPS), metavar="NAME", help=handicaps.format(names=", ".join(HANDICAPS)))
+    add("--seconds", type=real(0, DAY), default=2.0, metavar="S",
+        help=_("the engine's time for a move if there is no clock (default 2)"))  # fmt: skip
+    add("--minutes", type=real(0, DAY / 60), default=0.0, metavar="M", help=_("clock: main time of each side"))
+    add("--byoyomi", type=real(0, DAY), default=0.0, metavar="S", help=_("clock: seconds a move after main time"))
+    add("--increment", type=real(0, DAY), default=0.0, metavar="S", help=_("clock: seconds added each move"))
+    add("--eval", default=INTERNAL, metavar="FILE", help=_("weights or network, as the option EvalFile"))
+    add("--browser", action="store_true", help=_("play on a page in the browser"))
+    add("--no-open", action="store_true", help=_("with --browser: print the page's address, do not open it"))
+    add("--letters", action="store_true", help=_("letters for pieces, USI for moves"))
     return made
 
 
 def file_of(args: argparse.Namespace) -> Path | None:
-    """Return the saved game to continue."""
+    """Return the saved game to continue. ValueError if there is none of this name."""
     text = " ".join(args.what)
-    return Path(text) if text and not looks_like_position(text) else None
+    if not text or looks_like_position(text):
+        return None
+    path = Path(text) if Path(text).exists() else file_named(text)
+    if not path.exists():
+        others = [str(path.with_name(other.name)) for other in records_in(path.parent)]
+        message = _("there is no file {file}").format(file=text)
+        raise ValueError(message + suggestion(text, [*others, "startpos", "sfen"]))
+    return path
+
+
+def records_in(folder: Path) -> list[Path]:
+    """Return the game records in a folder, if it can be read."""
+    try:
+        return [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
+    except OSError:
+        return []
 
 
 def game_of(args: argparse.Namespace, core: Core) -> tuple[LiveGame, str, int | None]:
     """Return the game to play, and the person's side and the level if a saved game names them. ValueError."""
     text = " ".join(args.what)
     if not text:
-        return LiveGame(core, HANDICAPS[args.handicap] if args.handicap else START), "", None
+        return LiveGame(core, HANDICAPS.get(args.handicap, START)), "", None
     if args.handicap:
-        raise ValueError("a handicap is for a new game")
+        raise ValueError(_("a handicap is for a new game"))
     file = file_of(args)
     if file:
         return load(file, core)
     position = position_of(text)
     return LiveGame(core, position.sfen, position.moves), "", None
+
+
+def ask_missing(args: argparse.Namespace, side: str, level: int | None) -> None:
+    """Ask for what neither the command line nor the saved game names; set the options. EOFError."""
+    if args.level is None and level is None:
+        args.level = ask_level(input, say_now, DEFAULT_LEVEL)
+    if args.side is None and not side:
+        args.side = ask_side(input, say_now)
+    if args.handicap is None and not args.what:
+        args.handicap = ask_handicap(input, say_now)
 
 
 def settings_of(args: argparse.Namespace, side: str, level: int | None) -> Settings:
@@ -87,38 +133,69 @@ def prepare_input() -> None:
             importlib.import_module("readline")
 
 
-def say(text: str) -> None:
-    """Print a line at once, even if the output is not a terminal."""
-    print(text, flush=True)
+def view_of(args: argparse.Namespace, settings: Settings, on_terminal: bool) -> View:
+    """Return the view of the game: on a terminal that can draw in place, or as plain lines."""
+    screen = Screen(has_kanji(sys.stdout) and not args.letters, settings.side == "w")
+    if not on_terminal:
+        return View(screen)
+    from usi_engine.play.terminal import view_of_terminal  # noqa: PLC0415  (rich is slow to import)
+
+    return view_of_terminal(screen, ticking=not settings.control.is_unlimited())
 
 
-def print_continuation(loop: GameLoop) -> None:
-    """Print the command that continues a game that is not saved."""
-    if loop.unsaved and loop.game.ending is None:
-        side = next(name for name, letter in SIDES.items() if letter == loop.settings.side)
-        print(f"To go on: usi_engine play {loop.game.position} --level {loop.settings.level} --side {side}")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Play games; return the exit status. ValueError, CoreError, MemoryError."""
-    game, side, level = game_of(args, load_core())
-    settings = settings_of(args, side, level)
-    style = style_of(sys.stdout)
-    screen = Screen(Style(style.kanji and not args.letters, style.colour), settings.side == "w")
+def opponent_of(args: argparse.Namespace, say: Callable[[str], None]) -> Opponent:
+    """Return the engine with its options."""
     opponent = Opponent(say)
     for name, value in (("USI_Hash", str(MEGABYTES)), ("EvalFile", args.eval)):
         opponent.set(name, value)
-    loop = GameLoop(game, opponent, settings, screen, file=file_of(args), say=say)
-    say("help lists the commands. Your move: 7g7f, 7776FU or ７六歩." if style.kanji else "help lists the commands.")
+    return opponent
+
+
+def play_in_browser(game: LiveGame, settings: Settings, args: argparse.Namespace) -> int:
+    """Play on a page until Ctrl-C; return the exit status."""
+    # They import a web server and the analysis, which the terminal does not need.
+    from usi_engine.play.browser import play  # noqa: PLC0415
+    from usi_engine.play.table import Table  # noqa: PLC0415
+
+    opponent, terms = opponent_of(args, say_now), Terms.of(settings, args.handicap)
+    table = Table(Match(game, settings), opponent, terms, args.eval, started=bool(args.what))
+    try:
+        opponent.new_game()
+        play(table, show=not args.no_open, say=say_now)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        opponent.close()
+
+
+def play_in_terminal(game: LiveGame, settings: Settings, args: argparse.Namespace, on_terminal: bool) -> int:
+    """Play games until the person quits; return the exit status."""
+    view = view_of(args, settings, on_terminal)
+    opponent = opponent_of(args, view.say)
+    loop = GameLoop(Match(game, settings), opponent, view, file=file_of(args))
     try:
         loop.run()
         status = 0
     except KeyboardInterrupt:
         status = INTERRUPTED
     print()
-    print_continuation(loop)
+    if loop.unsaved and (command := loop.continuation):
+        print(_("To go on: {command}").format(command=command))
     opponent.close()
     return status
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play games; return the exit status. ValueError, CoreError, MemoryError, EOFError, KeyboardInterrupt."""
+    core, on_terminal = load_core(), sys.stdin.isatty() and sys.stdout.isatty()
+    game, side, level = game_of(args, core)
+    if on_terminal and not args.browser:
+        ask_missing(args, side, level)
+        game = game if args.what else game_of(args, core)[0]
+    settings = settings_of(args, side, level)
+    if args.browser:
+        return play_in_browser(game, settings, args)
+    return play_in_terminal(game, settings, args, on_terminal)
 
 
 def main(words: list[str]) -> int:
@@ -127,6 +204,9 @@ def main(words: list[str]) -> int:
     prepare_input()
     try:
         return run(args)
-    except (ValueError, CoreError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+    except (ValueError, OSError, CoreError, MemoryError) as error:
+        report(error)
         return NOTHING_DONE
+    except (EOFError, KeyboardInterrupt) as error:  # at a question
+        print()
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
+from usi_engine.language import _
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -24,12 +25,16 @@ HANDICAPS = {
     "ten": "4k4/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
 }
 OTHER = {"b": "w", "w": "b"}
-NAMES = {"b": "Black", "w": "White"}
+
+
+def side_name(side: str) -> str:
+    """Return the name of `b` or `w`."""
+    return _("Black") if side == "b" else _("White")
 
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of a game: `reason` is a key of REASONS; `winner` is `b`, `w` or empty for a draw."""
+    """The end of a game: `reason` is a key of `sentences`; `winner` is `b`, `w` or empty for a draw."""
 
     reason: str
     winner: str = ""
@@ -37,18 +42,16 @@ class Ending:
     @property
     def text(self) -> str:
         """The message for the player."""
-        return f"{NAMES[self.winner]} wins{REASONS[self.reason]}." if self.winner else f"A draw{REASONS[self.reason]}."
-
-
-REASONS = {
-    "mate": ": the king is mated",
-    "no moves": ": no legal move is left",
-    "resignation": " by resignation",
-    "declaration": " by declaration (entering king)",
-    "perpetual": ": perpetual check loses",
-    "repetition": " by fourfold repetition",
-    "time": " on time",
-}
+        sentences = {
+            "mate": _("{winner} wins: the king is mated."),
+            "no moves": _("{winner} wins: no legal move is left."),
+            "resignation": _("{winner} wins by resignation."),
+            "declaration": _("{winner} wins by declaration (entering king)."),
+            "perpetual": _("{winner} wins: perpetual check loses."),
+            "repetition": _("A draw by fourfold repetition."),
+            "time": _("{winner} wins on time."),
+        }
+        return sentences[self.reason].format(winner=side_name(self.winner))
 
 
 class LiveGame:

@@ -1,56 +1,49 @@
-"""The dialogue of a game: reads commands and moves, lets the engine answer, prints what happens."""
+"""The dialogue of a game: reads commands and moves, lets the engine answer, shows what happens."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.columns import cells, padded
+from usi_engine.core import reason_of
 from usi_engine.game.skill import FULL_STRENGTH
-from usi_engine.play.game import NAMES, OTHER, LiveGame
-from usi_engine.play.moves import MoveError, read_move
-from usi_engine.play.opponent import Opponent, Thought
-from usi_engine.play.record import PLAYER, engine_name, save
-from usi_engine.play.screen import Screen
+from usi_engine.language import _
+from usi_engine.play.game import OTHER, LiveGame, side_name
+from usi_engine.play.match import Match, Settings
+from usi_engine.play.moves import MoveError, UnknownMove, read_move
+from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
+from usi_engine.play.record import save
+from usi_engine.play.view import View
+from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
 from usi_engine.records.notation import name_moves
 
-HINT_MILLISECONDS = 1000
-SIGNS = {"b": "+", "w": "-"}  # the names of the players in Clocks
-HELP = """Moves: 7g7f, 8h2b+, P*5e; 7776FU; ７六歩, 76歩, 同銀, ５八金右, ２二角成
-undo        take your last move back             hint        what the engine would play at full strength
-flip        turn the board                       board       show the board again
-level N     change the level (0 to 20)           swap        change sides
-moves       the moves so far                     save FILE   as KIF, or CSA ... by the suffix
-resign      resign                               declare     win by declaration (entering king)
-new         another game                         quit        end (also Ctrl-C, Ctrl-D)"""
-ALIASES = {
-    "u": "undo", "h": "hint", "?": "help", "b": "board", "d": "board", "q": "quit", "exit": "quit",
-    "待った": "undo", "投了": "resign", "反転": "flip", "宣言": "declare", "終了": "quit",
-}  # fmt: skip
-
-
-@dataclass
-class Settings:
-    """Settings of the game. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
-    move in a game without a clock.
-    """
-
-    side: str = "b"
-    level: int = FULL_STRENGTH
-    seconds: float = 2.0
-    control: TimeControl = field(default_factory=TimeControl)
+HINT_MOVES = 6  # of a hint's line
 
 
 def file_named(text: str) -> Path:
     """Return the file of this name: KIF if it has no suffix, `~` is the home folder. MoveError."""
     if "\0" in text:
-        raise MoveError("a file name cannot contain a zero byte")
-    path = Path(os.path.expanduser(text))
+        raise MoveError(_("a file name cannot contain a zero byte"))
+    path = Path(os.path.expanduser(text.strip('"')))
     return path if path.suffix or path.is_dir() else path.with_name(f"{path.name}.kif")
+
+
+def same_file(path: Path, known: Path | None) -> bool:
+    """Return whether both name one existing file."""
+    return known is not None and known.exists() and path.samefile(known)
+
+
+def value_text(score: str) -> str:
+    """Return a value of USI in words; empty if there is none."""
+    kind, number = (*score.split(), "", "")[:2]
+    if kind == "mate":
+        text = _("mated in {plies} plies") if number.startswith("-") else _("mate in {plies} plies")
+        return text.format(plies=number.lstrip("+-"))
+    return _("{pawns:+.1f} pawns").format(pawns=int(number) / 100, centipawns=int(number)) if kind == "cp" else ""
 
 
 class Quit(Exception):
@@ -58,29 +51,15 @@ class Quit(Exception):
 
 
 class GameLoop:
-    """One game after another, the first from `file`. `read` returns a line for a prompt (EOFError at the end), `say`
-    prints one.
-    """
+    """One game after another, the first from `file`."""
 
-    def __init__(
-        self,
-        game: LiveGame,
-        opponent: Opponent,
-        settings: Settings,
-        screen: Screen,
-        *,
-        file: Path | None = None,
-        read: Callable[[str], str] = input,
-        say: Callable[[str], None] = print,
-    ) -> None:
-        self.game, self.settings = game, settings
-        self._opponent, self._screen, self._read, self._say = opponent, screen, read, say
-        self._saved_moves: list[str] = list(game.moves)
+    def __init__(self, match: Match, opponent: Opponent, view: View, *, file: Path | None = None) -> None:
+        self._match, self._opponent, self._view = match, opponent, view
+        self._saved_moves: list[str] = list(match.game.moves)
         self._own_file = file
         self._refused_file: Path | None = None  # another game's: `save` replaces it the second time
-        self._clocks = self._new_clocks()
-        self._unclocked = len(game.moves)  # a resumed game was played on other clocks
-        self._spent = 0.0  # seconds of the person's move so far
+        self._spent = 0.0  # seconds of the person's move before this prompt
+        self._begun: float | None = None  # when this prompt, or the engine's move, began
         self._commands = self._all_commands()
 
     def run(self) -> None:
@@ -88,11 +67,11 @@ class GameLoop:
         self._opponent.new_game()
         self._opponent.set("SkillLevel", self.settings.level)
         self._show()
-        if self.game.ending:
-            self._announce()
+        self._view.say(self._greeting())
+        self._announce()
         try:
             while True:
-                if self.game.ending is None and self.game.turn == OTHER.get(self.settings.side):
+                if self._match.engine_moves:
                     self._engine_moves()
                 else:
                     self._person_acts()
@@ -100,179 +79,198 @@ class GameLoop:
             return
 
     @property
+    def game(self) -> LiveGame:
+        """The game that is played now."""
+        return self._match.game
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, which commands change."""
+        return self._match.settings
+
+    @property
     def unsaved(self) -> bool:
         """True if there are moves that are not saved."""
         return self.game.moves != self._saved_moves
 
-    def players(self) -> tuple[str, str]:
-        """Return the names of Black and White."""
-        engine = engine_name(self.settings.level)
-        by_side = {"b": (PLAYER, engine), "w": (engine, PLAYER), "": (PLAYER, PLAYER)}
-        return by_side[self.settings.side]
+    @property
+    def continuation(self) -> str:
+        """The command that continues the game; empty if it has ended or has no moves."""
+        return self._match.continuation()
 
-    # ---- the engine ----
-
-    def _engine_moves(self) -> None:
-        begun = time.monotonic()
-        thought = self._opponent.think(self.game.position, self._go())
-        spent = time.monotonic() - begun
-        if thought.move == "resign":
-            self.game.end("resignation", self.settings.side)
-            self._announce()
-        elif thought.move == "win":
-            self.game.end("declaration", OTHER[self.settings.side])
-            self._announce()
-        else:
-            self._make_move(thought.move, spent)
-
-    def _go(self) -> str:
-        if self.settings.control.is_unlimited():
-            return f"movetime {int(self.settings.seconds * 1000)}"
-        return self._clocks.go_words(SIGNS[self.game.turn])
+    def _greeting(self) -> str:
+        """Return the line that a game begins with."""
+        if self._view.screen.kanji:
+            return _("help lists the commands. Your move: 7g7f, 7776FU or ７六歩.")
+        return _("help lists the commands.")
 
     # ---- moves ----
 
-    def _make_move(self, move: str, seconds: float) -> None:
-        """Make a legal move that took this time, or lose on time."""
-        mover, milliseconds = self.game.turn, int(seconds * 1000)
-        if self._time_is_up(mover, milliseconds):
-            self.game.end("time", OTHER[mover])
-        else:
-            text = self._named([move])
-            self.game.push(move, milliseconds)
-            if self.game.turn != OTHER.get(self.settings.side) or self.game.ending:
-                self._show()
-            self._say(f"{text} ({move})" if text != move else f"{len(self.game.moves)}. {move}")
-        if self.game.ending:
-            self._announce()
+    def _engine_moves(self) -> None:
+        self._begun = begun = time.monotonic()
+        with self._view.waiting(_("{name} is thinking ...").format(name=self._match.shown_name(self.game.turn))):
+            thought = self._opponent.think(self.game.position, self._match.go_words())
+        self._begun = None
+        self._make_move(thought.move, time.monotonic() - begun, thought.from_book)
 
-    def _time_is_up(self, mover: str, milliseconds: int) -> bool:
-        """Subtract a move's time from the clock; return True if it has run out."""
-        control, sign = self.settings.control, SIGNS[mover]
-        if control.is_unlimited():
-            return False
-        late = milliseconds > self._clocks.left[sign] + control.byoyomi + control.increment
-        self._clocks.spend(sign, milliseconds)
-        return late
+    def _make_move(self, move: str, seconds: float, from_book: bool = False) -> None:
+        """Make a legal move that took this time (or resign, declare), or lose on time."""
+        count, text = len(self.game.moves), self._named([move])
+        self._match.answer(move, int(seconds * 1000))
+        if len(self.game.moves) > count:
+            if not self._match.engine_moves:
+                self._show()
+            text = f"{count + 1}. {text}" + (f" ({move})" if text != move else "")
+            self._view.say(text + (_(", from the book") if from_book else ""))
+        self._announce()
 
     def _named(self, moves: Sequence[str]) -> str:
         """Return the moves as ▲７六歩 if the screen has kanji, else in USI."""
-        named = name_moves(self.game.start, moves, self.game.moves) if self._screen.style.kanji else []
-        return " ".join(move.text for move in named) or " ".join(moves)
+        return " ".join(self._names(moves, len(self.game.moves)))
+
+    def _names(self, moves: Sequence[str], played: int) -> list[str]:
+        """Return the names of moves that follow the first `played` moves of the game."""
+        named = name_moves(self.game.start, moves, self.game.moves[:played]) if self._view.screen.kanji else []
+        return [move.text for move in named] or list(moves)
 
     # ---- the person ----
 
     def _person_acts(self) -> None:
         """Read a line and carry it out."""
-        begun = time.monotonic()
-        line = self._read(self._prompt()).strip()
-        self._spent += time.monotonic() - begun
-        word, _, rest = line.partition(" ")
-        command = self._commands.get(ALIASES.get(word.lower(), word.lower()))
+        self._begun = begun = time.monotonic()
+        line = self._view.read(self._prompt()).strip()
+        self._begun, self._spent = None, self._spent + time.monotonic() - begun
+        name, rest = split_command(line)
         try:
-            if command:
-                command(rest.strip())
+            if name:
+                self._commands[name](rest)
             elif line:
                 self._person_moves(line)
-        except (MoveError, RecordError, OSError) as error:
-            self._say(str(error))
+        except (MoveError, RecordError) as error:
+            self._view.say(str(error))
 
     def _prompt(self) -> str:
-        return "game over> " if self.game.ending else f"{len(self.game.moves) + 1}. {NAMES[self.game.turn]}> "
+        if self.game.ending:
+            return _("game over> ")
+        return _("{number}. {side}> ").format(number=len(self.game.moves) + 1, side=side_name(self.game.turn))
 
     def _person_moves(self, text: str) -> None:
+        move = ""
+        try:
+            move = read_move(text, self.game.board)
+        except UnknownMove as error:
+            raise MoveError(_("{error}; {advice}").format(error=error, advice=advice_on(text))) from None
+        except MoveError:
+            if not self.game.ending:
+                raise
         if self.game.ending:
-            raise MoveError("the game is over: undo, save, new or quit")
-        move = read_move(text, self.game.board)
+            raise MoveError(_("the game is over: undo, save, new or quit"))
         spent, self._spent = self._spent, 0.0
         self._make_move(move, spent)
 
     def _all_commands(self) -> dict[str, Callable[[str], None]]:
         return {
-            "help": lambda rest: self._say(HELP),
+            "help": lambda rest: self._view.say(help_text()),
             "board": lambda rest: self._show(),
             "undo": lambda rest: self._undo(),
             "hint": lambda rest: self._hint(),
             "flip": lambda rest: self._flip(),
             "level": self._level,
             "swap": lambda rest: self._swap(),
-            "moves": lambda rest: self._say(" ".join(self.game.moves) or "no moves yet"),
+            "moves": lambda rest: self._view.say(self._list_of_moves()),
             "save": self._save,
-            "resign": lambda rest: self._resign(),
-            "declare": lambda rest: self._declare(),
+            "resign": lambda rest: self._end(self._match.resign),
+            "declare": lambda rest: self._end(self._match.declare),
             "new": lambda rest: self._new(),
             "quit": lambda rest: self._quit(),
         }
 
     def _undo(self) -> None:
-        """Go back to the person's last turn: take back the person's move and the answer to it, if any."""
-        own_turn = self.game.turn == self.settings.side and (self.game.ending is None or len(self.game.moves) > 1)
-        count = 2 if own_turn and self.settings.side else 1
-        if len(self.game.moves) < count:
-            raise MoveError("there is no move to take back")
-        for _ in range(count):
-            self.game.pop()
-        self._reset_clocks()
+        self._match.take_back()
+        self._spent = 0.0
         self._show()
 
     def _hint(self) -> None:
         if self.game.ending:
-            raise MoveError("the game is over")
+            raise MoveError(_("the game is over"))
         self._opponent.set("SkillLevel", FULL_STRENGTH)
         try:
             thought = self._opponent.think(self.game.position, f"movetime {HINT_MILLISECONDS}")
         finally:
             self._opponent.set("SkillLevel", self.settings.level)
-        self._say(f"hint: {self._thought_text(thought)}")
+        self._view.say(self._hint_text(thought))
 
-    def _thought_text(self, thought: Thought) -> str:
+    def _hint_text(self, thought: Thought) -> str:
         if thought.move in ("win", "resign"):
-            return "declare" if thought.move == "win" else "resign"
-        kind, _, number = thought.score.partition(" ")
-        value = f" ({int(number) / 100:+.1f} pawns)" if kind == "cp" else f" ({thought.score})" if kind else ""
-        return f"{thought.move}{value}: {self._named(thought.pv or [thought.move])}"
+            return _("hint: declare") if thought.move == "win" else _("hint: resign")
+        line = self._named(thought.pv[:HINT_MOVES] or [thought.move])
+        text = _("hint: {move} ({value}): {line}")
+        return text.format(move=thought.move, value=value_text(thought.score), line=line)
 
     def _flip(self) -> None:
-        self._screen.flipped = not self._screen.flipped
+        self._view.screen.flipped = not self._view.screen.flipped
         self._show()
 
     def _level(self, rest: str) -> None:
         if rest and not (rest.isdecimal() and int(rest) <= FULL_STRENGTH):
-            raise MoveError(f"a level is a number from 0 to {FULL_STRENGTH}, not '{rest}'")
+            message = _("a level is a number from 0 to {most}, not '{text}'")
+            raise MoveError(message.format(most=FULL_STRENGTH, text=rest))
         if rest:
             self.settings.level = int(rest)
             self._opponent.set("SkillLevel", self.settings.level)
-        self._say(f"level {self.settings.level}")
+        self._view.say(_("level {level}").format(level=self.settings.level))
 
     def _swap(self) -> None:
         self.settings.side = OTHER[self.game.turn]
-        self._screen.flipped = self.settings.side == "w"
-        self._show()
+        self._view.screen.flipped = self.settings.side == "w"
+        self._spent = 0.0
+        if self.game.ending:  # else the engine's move shows the board
+            self._show()
+
+    def _list_of_moves(self) -> str:
+        """Return the numbered moves in columns."""
+        texts = [f"{number:>3} {name}" for number, name in enumerate(self._names(self.game.moves, 0), 1)]
+        widest = max(map(cells, texts), default=0) + 2
+        in_row = max((self._view.width - 1) // widest, 1)
+        filled = [padded(text, -widest) for text in texts]
+        rows = ["".join(filled[first : first + in_row]).rstrip() for first in range(0, len(filled), in_row)]
+        return "\n".join(rows) or _("no moves yet")
 
     def _save(self, rest: str) -> None:
-        path = file_named(rest or time.strftime("komadori-%Y%m%d-%H%M%S"))
-        if path.is_file() and path not in (self._own_file, self._refused_file):
-            self._refused_file = path
-            raise MoveError(f"{path} exists and was not written for this game; the same command again replaces it")
-        save(self.game, path, self.players())
+        path = self._file_to_save(rest)
+        try:
+            save(self.game, path, self._match.players)
+        except OSError as error:
+            message = _("{file} was not saved: {reason}; save it under another name or in another folder")
+            raise MoveError(message.format(file=path, reason=reason_of(error))) from None
         self._saved_moves, self._own_file, self._refused_file = self.game.moves, path, None
-        self._say(f"saved as {path}")
+        self._view.say(_("saved as {file}").format(file=path))
 
-    def _resign(self) -> None:
+    def _file_to_save(self, name: str) -> Path:
+        """Return the file of this name, or the game's own. MoveError if it may not be written."""
+        if not name and self._own_file:
+            return self._own_file
+        path = file_named(name or time.strftime("komadori-%Y%m%d-%H%M%S"))
+        if path.is_dir():
+            raise MoveError(_("{file} is a folder; name a file").format(file=path))
+        if not path.parent.is_dir():
+            message = _("there is no folder {folder}; make it first, or save elsewhere")
+            raise MoveError(message.format(folder=path.parent))
+        if path.is_file() and not any(same_file(path, known) for known in (self._own_file, self._refused_file)):
+            self._refused_file = path
+            message = _("{file} exists and was not written for this game; the same command again replaces it")
+            raise MoveError(message.format(file=path))
+        return path
+
+    def _end(self, action: Callable[[], None]) -> None:
         if self.game.ending:
-            raise MoveError("the game is over")
-        self.game.end("resignation", OTHER[self.game.turn])
-        self._announce()
-
-    def _declare(self) -> None:
-        if self.game.ending or not self.game.board.can_declare():
-            raise MoveError("a win cannot be declared here")
-        self.game.end("declaration", self.game.turn)
+            raise MoveError(_("the game is over"))
+        action()
         self._announce()
 
     def _new(self) -> None:
-        self.game = self.game.again()
-        self._saved_moves, self._clocks, self._spent, self._unclocked = [], self._new_clocks(), 0.0, 0
+        self._match = Match(self.game.again(), self.settings)
+        self._saved_moves, self._spent = [], 0.0
         self._own_file = self._refused_file = None
         self._opponent.new_game()
         self._show()
@@ -282,29 +280,32 @@ class GameLoop:
 
     # ---- what is shown ----
 
-    def _new_clocks(self) -> Clocks:
-        return Clocks({"+": self.settings.control, "-": self.settings.control})
-
-    def _reset_clocks(self) -> None:
-        """Set the clocks to the time after the last remaining move."""
-        self._clocks, self._spent = self._new_clocks(), 0.0
-        self._unclocked = min(self._unclocked, len(self.game.moves))
-        mover = self.game.start.split()[1]
-        for number, milliseconds in enumerate(self.game.milliseconds):
-            if number >= self._unclocked:
-                self._time_is_up(mover, milliseconds)
-            mover = OTHER[mover]
-
     def _show(self) -> None:
-        black, white = (self._label(side, name) for side, name in zip("bw", self.players(), strict=True))
-        self._say("\n" + self._screen.draw(self.game.board, (black, white)))
+        self._view.show(self.game.board, self._labels)
 
-    def _label(self, side: str, name: str) -> str:
-        if self.settings.control.is_unlimited():
+    def _labels(self) -> tuple[str, str]:
+        """Return the names of Black and White with their clocks, which run."""
+        return self._label("b"), self._label("w")
+
+    def _label(self, side: str) -> str:
+        name = self._match.shown_name(side)
+        if not self._match.has_clock:
             return name
-        seconds = self._clocks.left[SIGNS[side]] // 1000
-        return f"{name} {seconds // 60}:{seconds % 60:02}"
+        left, byoyomi = self._match.left(side) - self._running(side), self.settings.control.byoyomi
+        if left > 0 or not byoyomi:
+            seconds = max(left, 0) // 1000
+            return f"{name} {seconds // 60}:{seconds % 60:02}"
+        return _("{name} byoyomi {seconds}").format(name=name, seconds=max(left + byoyomi, 0) // 1000)
+
+    def _running(self, side: str) -> int:
+        """Return the milliseconds that this side has thought about its move so far."""
+        begun, ending = self._begun, self.game.ending
+        if ending and ending.reason == "time" and side == self.game.turn:
+            return self._match.allowed()
+        if begun is None or side != self.game.turn or ending:
+            return 0
+        return int((self._spent + time.monotonic() - begun) * 1000)
 
     def _announce(self) -> None:
-        assert self.game.ending
-        self._say(self.game.ending.text)
+        if self.game.ending:
+            self._view.say(self.game.ending.text)

@@ -1,4 +1,6 @@
-"""A move as a person types it: USI (7g7f, P*5e), CSA (7776FU, +0055FU), KIF (７六歩(77)), KI2 (▲７六歩, 同銀)."""
+"""A move as a person types it: USI (7g7f, P*5e), CSA (7776FU, +0055FU), KIF (７六歩(77)), KI2 (▲７六歩, 同銀),
+western (P-7f, Bx2b+).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,17 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from core_ext.shogi import ki2
+from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
+from usi_engine.language import _, chosen
 from usi_engine.records import usi_text
+from usi_engine.records.notation import western_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
+# Forms that people write but records do not.
+STRICT = {"成り": "成", "なり": "成", "成らず": "不成", "ならず": "不成", "打ち": "打", "うつ": "打", "打つ": "打"}
+LOOSE = re.compile("|".join(STRICT))
 RANKS = "abcdefghi"
 DIGITS = re.compile(r"([1-9]{4})(\+?)")
 CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})[1-9]{2}[A-Z]{2}")
@@ -21,12 +29,16 @@ class MoveError(ValueError):
     """Text that is not a legal move; the message is one line for the player."""
 
 
+class UnknownMove(MoveError):
+    """Text that is no move in any notation."""
+
+
 def read_move(text: str, board: Board) -> str:
     """Return the legal move in USI. MoveError."""
     plain = unicodedata.normalize("NFKC", text).strip()
     if CSA_MOVE.fullmatch(plain.upper()):
         return csa_move(plain.upper(), board)
-    move = usi_of(plain)
+    move = usi_of(plain) or western_move(plain, board)
     if move is None:
         return japanese_move(plain, text, board)
     if not board.is_legal(move):
@@ -44,12 +56,17 @@ def usi_of(text: str) -> str | None:
     return square(digits[1][:2]) + square(digits[1][2:]) + digits[2] if digits else None
 
 
+def western_move(text: str, board: Board) -> str | None:
+    """Return the legal move that has this name in western notation (P-7f, Rx2b+), if there is one."""
+    return next((move for move in board.legal_moves(include_all=True) if western_text(board, move)[1:] == text), None)
+
+
 def csa_move(text: str, board: Board) -> str:
     """Return a move of CSA, which names the piece after the move. MoveError."""
     try:
         return board.parse_csa(text)
-    except ValueError as error:
-        raise MoveError(str(error)) from None
+    except ValueError:
+        raise MoveError(_("'{text}' is not legal here").format(text=text)) from None
 
 
 def square(digits: str) -> str:
@@ -59,13 +76,21 @@ def square(digits: str) -> str:
 
 def japanese_move(plain: str, text: str, board: Board) -> str:
     """Return a move of KIF or KI2. MoveError."""
-    match = ki2.MOVE.fullmatch(plain)
+    match = ki2.MOVE.fullmatch(LOOSE.sub(lambda loose: STRICT[loose[0]], plain))
     if match is None:
-        raise MoveError(f"'{text}' is neither a command nor a move; help lists the commands")
+        raise UnknownMove(_("'{text}' is neither a command nor a move").format(text=text))
     found = ki2.candidates(match, board)
-    if len(found) != 1:
-        raise MoveError(f"'{text}' could be {' or '.join(found)}" if found else f"'{text}' is not legal here")
+    if not found:
+        raise MoveError(_("'{text}' is not legal here").format(text=text))
+    if len(found) > 1:
+        moves = ", ".join(f"{ki2.ki2_text(board, move)} ({move})" for move in found)
+        raise MoveError(_("'{text}' could be one of {moves}").format(text=text, moves=moves))
     return found[0]
+
+
+def named_square(usi: str) -> str:
+    """Return the name of a square in the user's language."""
+    return WIDE_FILES[int(usi[0]) - 1] + KANJI_RANKS[RANKS.index(usi[1])] if chosen() == "ja" else usi
 
 
 def fault(board: Board, move: str) -> str:
@@ -73,23 +98,23 @@ def fault(board: Board, move: str) -> str:
     mover = "wb"[board.sfen().split()[1] == "b"]
     if move[1] == "*":
         return drop_fault(board, move, mover)
-    piece = board.piece_at(move[:2])
+    piece, origin = board.piece_at(move[:2]), named_square(move[:2])
     if piece is None:
-        return f"there is no piece on {move[:2]}"
+        return _("there is no piece on {square}").format(square=origin)
     if piece[-1].isupper() != (mover == "b"):
-        return f"the piece on {move[:2]} is not yours"
+        return _("the piece on {square} is not yours").format(square=origin)
     if board.is_check():
-        return "your king would be in check"
-    return "the piece cannot move there, or your king would be in check"
+        return _("your king would be in check")
+    return _("the piece cannot move there, or your king would be in check")
 
 
 def drop_fault(board: Board, move: str, mover: str) -> str:
     """Say why a drop is illegal."""
     pawn = "P" if mover == "b" else "p"
     if move[0] not in board.hand("bw".index(mover)):
-        return "you have no such piece in hand"
+        return _("you have no such piece in hand")
     if board.piece_at(move[2:]):
-        return f"{move[2:]} is occupied"
+        return _("{square} is occupied").format(square=named_square(move[2:]))
     if move[0] == "P" and pawn in [board.piece_at(move[2] + rank) for rank in RANKS]:
-        return "two pawns on a file (nifu)"
-    return "your king would be in check" if board.is_check() else "this drop is not allowed"
+        return _("two pawns on a file (nifu)")
+    return _("your king would be in check") if board.is_check() else _("this drop is not allowed")

@@ -8,11 +8,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from usi_engine.core import Core, load_core
+from usi_engine.core import Core, CoreError, load_core
 from usi_engine.game.session import Session
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Quit, parse
 
+HINT_MILLISECONDS = 1000
 WATCH_SECONDS = 0.1  # between two checks for Ctrl-C
 STRING = "info string "
 
@@ -32,11 +33,15 @@ class Lines(Writer):
 
 @dataclass(frozen=True)
 class Thought:
-    """An answer: a move, `resign` or `win`; value as in USI (`cp 35`, `mate 5`; empty without a search); best line."""
+    """An answer: a move, `resign` or `win`; value as in USI (`cp 35`, `mate 5`; empty without a search); best line.
+
+    The value and the line of a move from the book are the book's.
+    """
 
     move: str
     score: str = ""
     pv: tuple[str, ...] = ()
+    from_book: bool = False
 
 
 class Opponent:
@@ -60,14 +65,26 @@ class Opponent:
 
     def think(self, position: str, go: str) -> Thought:
         """Search a position. KeyboardInterrupt ends the search."""
-        self._send(f"position {position}")
-        self._send(f"go {go}")
+        self.ask(position, go)
         try:
-            return self._answer()
+            return self.answer()
         except KeyboardInterrupt:
-            self._send("stop")
+            self.stop()
             self._until("bestmove")
             raise
+
+    def ask(self, position: str, go: str) -> None:
+        """Start the search of a position, after those asked before. `answer` must be called for each."""
+        self._send(f"position {position}")
+        self._send(f"go {go}")
+
+    def stop(self) -> None:
+        """End the searches that were asked for; they are still answered."""
+        self._send("stop")
+
+    def forget_game(self) -> None:
+        """Forget the previous game, also during a search."""
+        self._send("usinewgame")
 
     def close(self) -> None:
         """End the session."""
@@ -77,27 +94,31 @@ class Opponent:
     def _send(self, line: str) -> None:
         self._session.post(parse(line))
 
-    def _answer(self) -> Thought:
-        score, pv = "", tuple[str, ...]()
+    def answer(self) -> Thought:
+        """Wait for the end of the next search that was asked for."""
+        score, pv, searched = "", tuple[str, ...](), False
         while True:
             line = self._line()
             if line.startswith("bestmove"):
-                return Thought(line.split()[1], score, pv)
+                return Thought(line.split()[1], score, pv, score.startswith("cp") and not searched)
             if " pv " in line:
                 score = line.partition(" score ")[2].partition(" nodes ")[0]
                 pv = tuple(line.partition(" pv ")[2].split())
+                searched = " nodes 0 " not in line  # the book's line, and a mate found by the solver, have none
 
     def _until(self, word: str) -> None:
         while not self._line().startswith(word):
             pass
 
     def _line(self) -> str:
-        """Return the next line; pass on the engine's messages before it."""
+        """Return the next line; pass on the engine's messages before it. CoreError."""
         while True:
             try:
                 line = self._output.written.get(timeout=WATCH_SECONDS)
             except queue.Empty:
-                continue
+                if self._thread.is_alive():
+                    continue
+                raise CoreError("the engine has ended") from None
             if not line.startswith(STRING):
                 return line
             self._say(line.removeprefix(STRING))

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from usi_engine import NAME
 from usi_engine.core import Core
+from usi_engine.language import _
 from usi_engine.play.game import OTHER, Ending, LiveGame
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
 from usi_engine.records.games import Game, read_games
-from usi_engine.records.tree import End
-from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, text_of_moves
+from usi_engine.records.tree import End, Record
+from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, record_of_moves, text_of
 
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (\d{{1,2}})$")
@@ -22,9 +23,9 @@ COLOURS = {"b": "+", "w": "-"}
 LOST = {"mate": "TSUMI", "time": "TIME_UP", "perpetual": "ILLEGAL_MOVE"}
 
 
-def engine_name(level: int) -> str:
-    """Return the engine's name in a record."""
-    return f"{NAME} level {level}"
+def engine_name(level: int, word: str = "level") -> str:
+    """Return the engine's name in a record; on a screen, with another `word`."""
+    return f"{NAME} {word} {level}"
 
 
 def end_of(ending: Ending | None, turn: str) -> End:
@@ -42,10 +43,16 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
     """Write the game; `players` are Black and White. RecordError, OSError."""
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise RecordError(f"{path}: name the format by the suffix: {', '.join('.' + name for name in FORMATS)}")
+        suffixes = ", ".join("." + name for name in FORMATS)
+        raise RecordError(_("{file}: name the format by the suffix: {suffixes}").format(file=path, suffixes=suffixes))
+    write_text(path, text_of(record_of(game, players), kind))
+
+
+def record_of(game: LiveGame, players: tuple[str, str]) -> Record:
+    """Return the record of a game; `players` are Black and White."""
     header = {"先手": players[0], "後手": players[1], "開始日時": local_time()}
     moves = map(TimedMove, game.moves, game.milliseconds)
-    write_text(path, text_of_moves(kind, game.start, moves, end_of(game.ending, game.turn), header))
+    return record_of_moves(game.start, moves, end_of(game.ending, game.turn), header)
 
 
 def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:

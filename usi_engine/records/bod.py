@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import NARROW, PIECES
+from usi_engine.language import _
 from usi_engine.records.csa_position import in_hand
 from usi_engine.records.faults import excerpt
 
@@ -53,13 +54,13 @@ class Start:
         """Return the position; the start of an even game if the lines give none. ValueError."""
         if self.is_drawn or self.rows:
             if len(self.rows) != 9:
-                raise ValueError(f"the diagram has {len(self.rows)} ranks, not 9")
+                raise ValueError(_("the diagram has {count} ranks, not 9").format(count=len(self.rows)))
             return f"{'/'.join(self.rows)} {self.turn or 'b'} {hands_sfen(self.hands)} 1"
         if self.hands and (any(self.hands.values()) or not self.handicap):
-            raise ValueError("hands without a diagram")
+            raise ValueError(_("hands without a diagram"))
         named = HANDICAPS.get(self.handicap or EVEN)
         if named is None:
-            raise ValueError(f"unknown handicap: '{excerpt(self.handicap)}'")
+            raise ValueError(_("unknown handicap: '{text}'").format(text=excerpt(self.handicap)))
         board, turn, rest = named.split(" ", 2)
         return f"{board} {self.turn or turn} {rest}"
 
@@ -67,17 +68,17 @@ class Start:
         """Add a rank of a diagram, from the top. ValueError."""
         match = ROW.fullmatch(line)
         if not match or (match[2] and match[2].translate(NARROW) != str(len(self.rows) + 1)):
-            raise ValueError(f"not rank {len(self.rows) + 1} of a 9x9 diagram")
+            raise ValueError(_("not rank {number} of a 9x9 diagram").format(number=len(self.rows) + 1))
         cells, rest = leading(CELL, match[1])
         if rest.strip() or len(cells) != 9:
-            raise ValueError("not a rank of nine squares")
+            raise ValueError(_("not a rank of nine squares"))
         self.rows.append(re.sub("1+", lambda empty: str(len(empty[0])), "".join(map(cell_sfen, cells))))
 
     def set_hand(self, color: int, text: str) -> None:
         """Set what a side has in hand: `飛二　歩十七`, `なし` or nothing. ValueError."""
         found, rest = leading(HELD, text.strip())
         if rest not in ("", "なし"):
-            raise ValueError(f"not pieces in hand: '{excerpt(rest)}'")
+            raise ValueError(_("not pieces in hand: '{text}'").format(text=excerpt(rest)))
         self.hands[color] = Counter()
         for held in found:
             self.hands[color][PIECES[held[1]]] += number_of(held[2])
@@ -103,7 +104,7 @@ def number_of(text: str) -> int:
     if text.isdigit() and len(text) < 3:
         return int(text)
     if text not in NUMBERS:
-        raise ValueError(f"not a number of pieces: '{excerpt(text)}'")
+        raise ValueError(_("not a number of pieces: '{text}'").format(text=excerpt(text)))
     return NUMBERS.index(text) or 1
 
 

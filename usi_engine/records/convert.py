@@ -6,24 +6,25 @@ import argparse
 import sys
 from pathlib import Path
 
-from usi_engine.core import CoreError, load_core
+from usi_engine.core import CoreError, load_core, report
+from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, refuse_replacing, write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.writer import losses, text_of
+from usi_engine.usi.arguments import Parser
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine convert", description="Convert game records.")
-    made.add_argument(
-        "games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP"
-    )
-    made.add_argument("--out", type=Path, help="the file to write; for several games, the folder (default: print)")
-    made.add_argument("--to", choices=FORMATS, help="the format (default: by the suffix of --out)")
+    made = Parser("usi_engine convert", description=_("Convert game records."))
+    records = _("KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP")
+    made.add_argument("games", nargs="+", type=Path, help=records)
+    made.add_argument("--out", type=Path, help=_("the file to write; for several games, the folder (default: print)"))
+    made.add_argument("--to", choices=FORMATS, help=_("the format (default: by the suffix of --out)"))
     made.add_argument("--encoding", choices=("utf-8", "shift_jis"), default="",
-                      help="default: Shift-JIS for .kif and .ki2 if it has all letters, else UTF-8")  # fmt: skip
+                      help=_("default: Shift-JIS for .kif and .ki2 if it has all letters, else UTF-8"))  # fmt: skip
     return made
 
 
@@ -31,7 +32,7 @@ def target_format(args: argparse.Namespace) -> str:
     """Return the format to write. RecordError if no option names it."""
     kind: str | None = args.to or SUFFIXES.get(args.out.suffix.lower() if args.out else "")
     if kind is None:
-        raise RecordError(f"name the format: --to {'|'.join(FORMATS)}")
+        raise RecordError(_("name the format: --to {formats}").format(formats="|".join(FORMATS)))
     return kind
 
 
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
                 raise item
             texts.append((item, named_text(item, kind)))
         except RecordError as error:
-            print(error, file=sys.stderr)
+            report(error)
             faults += 1
     failed = write_all(texts, kind, args)
     return (1 if len(texts) > failed or isinstance(items[0], RecordError) else 2) if faults + failed else 0
@@ -59,7 +60,9 @@ def named_text(game: Game, kind: str) -> str:
     except RecordError as error:
         raise RecordError(f"{game.name}: {error}") from None
     if lost := losses(game.record, kind):
-        print(f"{game.name}: {kind.upper()} cannot hold {lost}", file=sys.stderr)
+        print(
+            _("{name}: {kind} cannot hold {lost}").format(name=game.name, kind=kind.upper(), lost=lost), file=sys.stderr
+        )
     return text
 
 
@@ -78,7 +81,7 @@ def write_all(texts: list[tuple[Game, str]], kind: str, args: argparse.Namespace
         try:
             write_text(output.path(game.stem), text, args.encoding)
         except (OSError, RecordError) as error:
-            print(error, file=sys.stderr)
+            report(error)
             failed += 1
     return failed
 
@@ -92,5 +95,5 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except (OSError, RecordError, CoreError) as error:
-        print(error, file=sys.stderr)
+        report(error)
         return 2

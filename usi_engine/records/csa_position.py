@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from usi_engine.language import _
+
 # CSA's names of the pieces and the letters of sfen.
 LETTERS = {
     "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
@@ -58,7 +60,7 @@ class Setup:
         elif line in ("+", "-"):
             self.turn = "b" if line == "+" else "w"
         else:
-            raise ValueError(f"cannot be read: '{line}'")
+            raise ValueError(_("cannot be read: '{text}'").format(text=line))
 
     def place(self, square: str, name: str, *, white: bool) -> None:
         """Put a piece on an empty square, or into the hand if the square is `00`. ValueError."""
@@ -66,11 +68,11 @@ class Setup:
         if square == "00" and name == "AL":
             self._takes_rest = hand
         elif name not in LETTERS or (name == "OU" and square == "00"):
-            raise ValueError(f"no such piece: '{square}{name}'")
+            raise ValueError(_("no such piece: '{text}'").format(text=square + name))
         elif square == "00":
             hand[LETTERS[name][-1]] += 1
         elif "0" in square or square in self.board:
-            raise ValueError(f"no empty square: '{square}{name}'")
+            raise ValueError(_("no empty square: '{text}'").format(text=square + name))
         else:
             self.board[square] = LETTERS[name].lower() if white else LETTERS[name]
 
@@ -79,7 +81,8 @@ class Setup:
         used = Counter(letter[-1].upper() for letter in self.board.values()) + self.hands[0] + self.hands[1]
         for letter, count in FULL_SET.items():
             if used[letter] > count:
-                raise ValueError(f"{used[letter]} pieces {NAMES[letter]}, a set has {count}")
+                message = _("{number} pieces {name}, a set has {count}")
+                raise ValueError(message.format(number=used[letter], name=NAMES[letter], count=count))
             if self._takes_rest is not None:
                 self._takes_rest[letter] += count - used[letter]
         ranks = ["".join(self.board.get(f"{x}{y}", " ") for x in range(9, 0, -1)) for y in range(1, 10)]
@@ -89,7 +92,7 @@ class Setup:
 
     def _remove(self, square: str, name: str) -> None:
         if name not in LETTERS or self.board.get(square, "").upper() != LETTERS[name]:
-            raise ValueError(f"no such piece: '{square}{name}'")
+            raise ValueError(_("no such piece: '{text}'").format(text=square + name))
         del self.board[square]
 
 
@@ -117,10 +120,10 @@ def read_position(lines: Iterable[str]) -> str:
             first = first or line
             setup.add_line(line.rstrip())
         if not first.startswith("P"):
-            raise ValueError(f"it begins '{first[:20].strip()}'")
+            raise ValueError(_("it begins '{text}'").format(text=first[:20].strip()))
         return setup.sfen()
     except ValueError as error:
-        raise ValueError(f"no CSA position: {error}") from None
+        raise ValueError(_("no CSA position: {reason}").format(reason=error)) from None
 
 
 def position_lines(sfen: str) -> list[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from usi_engine.language import _
+from usi_engine.usi.output import printable
+
 QUOTED = 60  # characters of the text that a message shows
 
 
@@ -25,10 +28,11 @@ class Fault:
 
     def text(self, first_line: int = 0) -> str:
         """Return `line N, move M: reason: 'quoted'`; the text begins after `first_line` lines of its file."""
-        places = [f"line {first_line + self.line}"] if self.line else []
-        places += [f"move {self.move}"] if self.move else []
+        places = [_("line {number}").format(number=first_line + self.line)] if self.line else []
+        places += [_("move {number}").format(number=self.move)] if self.move else []
         quoted = f": '{self.quoted}'" if self.quoted else ""
-        return f"{', '.join(places) or 'record'}: {self.reason}{quoted}"
+        place = _(", ").join(places) or _("record")
+        return _("{place}: {reason}").format(place=place, reason=_(self.reason)) + quoted
 
 
 class FaultyText(ValueError):
@@ -41,7 +45,7 @@ class FaultyText(ValueError):
 
 def excerpt(text: str) -> str:
     """Return the text as messages quote it: printable, on one line, shortened."""
-    plain = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    plain = printable(" ".join(text.split()))
     return plain if len(plain) <= QUOTED else plain[:QUOTED] + "..."
 
 

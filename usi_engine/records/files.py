@@ -1,4 +1,4 @@
-"""Files: reading within a bound; names, encodings and atomic writes of output."""
+"""Output files: names, encodings, atomic writes."""
 
 from __future__ import annotations
 
@@ -8,31 +8,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, decoded
 
-LARGEST_TEXT = 64 << 20  # bytes; a year of floodgate's games is smaller
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
 
 
-def read_text(path: Path) -> str:
-    """Read and decode a text file of at most LARGEST_TEXT bytes. RecordError, without the file's name; OSError."""
-    with path.open("rb") as file:
-        data = file.read(LARGEST_TEXT + 1)  # the size of a device or a pipe is not known before
-    if len(data) > LARGEST_TEXT:
-        raise RecordError(f"more than {LARGEST_TEXT >> 20} MB of text; split the file")
-    return decoded(data)
-
-
 @contextmanager
 def naming_errors(path: Path) -> Iterator[None]:
-    """Add the name of the file to an OSError of the block that has none, such as that of a full disk."""
+    """Give an OSError of the block the name of the file instead of none or a temporary one."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None and error.filename is None:
-            error.filename = str(path)
+        error.filename, error.filename2 = str(path), None
         raise
 
 
@@ -43,17 +33,18 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
     UTF-8 begins with the comment line that says so.
     """
     data = encoded(path, text, encoding)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with naming_errors(path), open(descriptor, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
-        os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with naming_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
+            os.replace(name, path)
+        finally:
+            Path(name).unlink(missing_ok=True)
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:
@@ -61,15 +52,15 @@ def encoded(path: Path, text: str, encoding: str) -> bytes:
     utf8 = with_header(path, text, "utf-8").encode("utf-8")
     if encoding == "utf-8" or (not encoding and path.suffix.lower() not in SHIFT_JIS_SUFFIXES):
         return utf8
-    reason, whole = "the text would be read as another encoding", with_header(path, text, SHIFT_JIS)
+    reason, whole = _("the text would be read as another encoding"), with_header(path, text, SHIFT_JIS)
     try:
         data = whole.encode(SHIFT_JIS)
         if decoded(data) == whole:
             return data
     except UnicodeEncodeError as error:
-        reason = f"Shift-JIS has no '{error.object[error.start]}'"
+        reason = _("Shift-JIS has no '{letter}'").format(letter=error.object[error.start])
     if encoding:
-        raise RecordError(f"{path}: {reason}; write UTF-8 (.kifu, .ki2u)")
+        raise RecordError(_("{path}: {reason}; write UTF-8 (.kifu, .ki2u)").format(path=path, reason=reason))
     return utf8
 
 
@@ -91,8 +82,8 @@ class Output:
         self._out, self._read = out, read
         self._by_name = several or out.is_dir()
         self._used: set[str] = set()
-        if several and out.suffix.lower() in SUFFIXES and not out.is_dir():
-            raise RecordError(f"{out}: several games need a folder")
+        if several and out.suffix.lower() in (*SUFFIXES, suffix) and not out.is_dir():
+            raise RecordError(_("{path}: several games need a folder").format(path=out))
         if not self._by_name:
             refuse_replacing(out, read)
 
@@ -112,4 +103,4 @@ class Output:
 def refuse_replacing(path: Path, read: Sequence[Path]) -> None:
     """Raise RecordError if the path is one of the files that are read."""
     if path.exists() and any(one.exists() and path.samefile(one) for one in read):
-        raise RecordError(f"{path} is also read: it is not replaced")
+        raise RecordError(_("{path} is also read: it is not replaced").format(path=path))

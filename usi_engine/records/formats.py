@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from usi_engine.core import reason_of
+from usi_engine.language import _
 from usi_engine.records import csa, jkf, ki2, kif, usi_text
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
@@ -26,6 +28,8 @@ NAMES_SHIFT_JIS = re.compile(rb"['#][^\r\n]*encoding=shift", re.I)
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 
+LARGEST_TEXT = 64 << 20  # bytes; a year of floodgate's games is smaller
+
 # Lines that hold moves. The first two also begin KIF and KI2 without moves.
 MOVE_LINES = {
     "csa": re.compile(r"^[+-][0-9]{4}[A-Z]{2}", re.M),
@@ -39,6 +43,17 @@ LOOSE_MOVE = re.compile(
 )
 
 
+def text_of_file(path: Path) -> str:
+    """Read and decode a file. RecordError, which names the file."""
+    try:
+        with path.open("rb") as file:
+            return decoded(file.read(LARGEST_TEXT + 1))  # the size of a device or a pipe is not known before
+    except OSError as error:
+        raise RecordError(_("{place}: {reason}").format(place=path, reason=reason_of(error))) from None
+    except RecordError as error:
+        raise RecordError(_("{place}: {reason}").format(place=path, reason=error)) from None
+
+
 def decoded(data: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark, EUC-JP or Shift-JIS; line ends become `\\n`. RecordError.
 
@@ -46,6 +61,8 @@ def decoded(data: bytes) -> str:
     A first line that names Shift-JIS decides. UTF-16 is recognised by its byte order mark, ISO-2022-JP by its escapes.
     A control-Z or zeros end some files.
     """
+    if len(data) > LARGEST_TEXT:
+        raise RecordError(_("more than {megabytes} MB of text; split the file").format(megabytes=LARGEST_TEXT >> 20))
     named = SHIFT_JIS if NAMES_SHIFT_JIS.match(data) else "euc_jp"
     marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
     for encoding in ("iso2022_jp" if b"\x1b$" in data else marked, "utf-8-sig", named, SHIFT_JIS):
@@ -53,7 +70,7 @@ def decoded(data: bytes) -> str:
             return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").rstrip("\x1a\0")
         except UnicodeDecodeError:
             continue
-    raise RecordError("neither UTF-8 nor Shift-JIS nor EUC-JP text")
+    raise RecordError(_("neither UTF-8 nor Shift-JIS nor EUC-JP text"))
 
 
 def format_of(path: Path, text: str) -> str:
@@ -69,7 +86,7 @@ def format_of(path: Path, text: str) -> str:
     if named in found or (named and not found):
         return named
     if not found:
-        raise RecordError("not a game record of a known format (KIF, KI2, CSA, JKF, USI)")
+        raise RecordError(_("not a game record of a known format (KIF, KI2, CSA, JKF, USI)"))
     return found[0]
 
 
@@ -88,5 +105,5 @@ def parts_of(kind: str, text: str) -> list[tuple[int, str]]:
     else:
         parts = [(0, text)] if kind == "jkf" or kif.HINT.search(text) or MOVE_LINES["ki2"].search(text) else []
     if not parts:
-        raise RecordError("the file holds no game")
+        raise RecordError(_("the file holds no game"))
     return parts

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
 from usi_engine.core import load_core
+from usi_engine.language import _
 from usi_engine.records import csa
 from usi_engine.records.bod import HANDICAPS
 from usi_engine.records.csa_position import LETTERS, NAMES, Setup, setup_of
@@ -50,7 +51,7 @@ def read(text: str) -> Record:
         board = load_core().board(start_of(data.get("initial")))
         items = [(one_line(key), value) for key, value in (data.get("header") or {}).items() if value is not None]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        text = str(error) if isinstance(error, ValueError) else "the start position or the header cannot be read"
+        text = str(error) if isinstance(error, ValueError) else _("the start position or the header cannot be read")
         raise FaultyText(Fault(text)) from None
     record = Record(board.sfen(), header={key: one_line(str(value)) for key, value in items if key})
     builder, entries = Builder(record, board), data["moves"]
@@ -68,7 +69,8 @@ def parse(text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as broken:
         near = text[max(broken.pos - QUOTED // 2, 0) : broken.pos + QUOTED // 2]
-        raise FaultyText(Fault(f"no JSON: {broken.msg}", broken.lineno, quoted=excerpt(near))) from None
+        reason = _("no JSON: {reason}").format(reason=broken.msg)
+        raise FaultyText(Fault(reason, broken.lineno, quoted=excerpt(near))) from None
     except RecursionError:
         raise FaultyText(Fault("no JSON of a record: nested too deeply")) from None
     except ValueError:
@@ -80,12 +82,12 @@ def start_of(initial: Any) -> str:
     preset = initial["preset"] if initial else "HIRATE"
     if preset != "OTHER":
         if preset not in PRESETS:
-            raise ValueError(f"unknown handicap: '{excerpt(str(preset))}'")
+            raise ValueError(_("unknown handicap: '{text}'").format(text=excerpt(str(preset))))
         return PRESETS[preset]
     setup, data = Setup(), initial["data"]
     columns = data["board"]
     if len(columns) != 9 or any(len(column) != 9 for column in columns):
-        raise ValueError("the board is not 9x9")
+        raise ValueError(_("the board is not 9x9"))
     for x, column in enumerate(columns, 1):
         for y, square in enumerate(column, 1):
             if square and square.get("kind"):
@@ -93,7 +95,8 @@ def start_of(initial: Any) -> str:
     for white, hand in enumerate(data.get("hands") or ()):
         for name, count in (hand or {}).items():
             if (count or 0) not in range(1 if name == "OU" else 19):
-                raise ValueError(f"not a number of pieces: '{name}: {excerpt(str(count))}'")
+                text = f"{name}: {excerpt(str(count))}"
+                raise ValueError(_("not a number of pieces: '{text}'").format(text=text))
             setup.hands[white][LETTERS[name][-1]] += count or 0
     setup.turn = "w" if is_white(data["color"]) else "b"
     return setup.sfen()
@@ -102,7 +105,7 @@ def start_of(initial: Any) -> str:
 def is_white(color: Any) -> bool:
     """Return True for 1, False for 0. ValueError."""
     if color not in (0, 1):
-        raise ValueError(f"not a color: '{excerpt(str(color))}'")
+        raise ValueError(_("not a color: '{text}'").format(text=excerpt(str(color))))
     return bool(color)
 
 
@@ -199,12 +202,12 @@ class Builder:
 def usi_of(move: dict[str, Any], board: Board) -> str:
     """Return a move in USI. ValueError if it is of the other side or another piece; other errors of the data's form."""
     if move.get("color") not in (None, board.turn):
-        raise ValueError("a move of the other side")
+        raise ValueError(_("a move of the other side"))
     to = board.peek()[2:4] if move.get("same") and not move.get("to") else square_of(move["to"])
     letter = LETTERS[move["piece"]]
     if not move.get("from"):
         if move.get("relative") not in (None, "", "H"):
-            raise ValueError("no drop, and `from` is missing")
+            raise ValueError(_("no drop, and `from` is missing"))
         return f"{letter}*{to}"
     origin = square_of(move["from"])
     moved, promotes = (board.piece_at(origin) or "").upper(), bool(move.get("promote"))
@@ -243,7 +246,7 @@ def write(record: Record) -> str:
         data = {"header": header, "initial": initial_of(record.start), "moves": moves}
         return json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
     except RecursionError:
-        raise RecordError("variations are nested too deeply for JKF") from None
+        raise RecordError(_("variations are nested too deeply for JKF")) from None
 
 
 def initial_of(start: str) -> dict[str, Any]:
@@ -281,7 +284,7 @@ class Writer:
         if first.end and (name := end_name(first)):
             forks = [self.fork(other, spent) for other in first.alternatives()]
             entries.append(self.end(first.end, name, spent) | ({"forks": forks} if forks else {}))
-        for _ in range(made):
+        for _undone in range(made):
             self.board.pop()
         return entries
 

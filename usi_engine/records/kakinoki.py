@@ -117,7 +117,7 @@ class Reader:
         self.number, self.text = 0, ""
         self.first = 1  # the number of the first move in KIF
         self.start_line = (0, "")
-        self.end_line = Fault("")
+        self.end_line = Fault("not a move")
         self.in_variation = self.branches = False  # a variation is being read, and its first move comes next
         self.stopped: Fault | None = None
 

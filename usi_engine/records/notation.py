@@ -1,30 +1,69 @@
-"""Lines of moves as Japanese text: ▲７六歩 as in KI2, ７六歩(77) as in KIF."""
+"""Moves as text for people: ▲７六歩 as in KI2, ▲P-7f in western notation; ７六歩(77) as in KIF."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import MARKS, ki2_text
+from usi_engine import language
 from usi_engine.core import load_core
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+CAMP = ("abc", "ghi")  # ranks where the pieces of each colour promote
 
 
 @dataclass(frozen=True)
 class NamedMove:
-    """A move in USI and in Japanese, and the sfen after it."""
+    """A move in USI and as text, and the sfen after it."""
 
     usi: str
     text: str
     sfen: str
 
 
-def name_moves(start: str, moves: Sequence[str], before: Sequence[str] = ()) -> list[NamedMove]:
+def japanese_text(board: Board, move: str) -> str:
+    """Return a legal move as ▲７六歩."""
+    return ki2_text(board, move).replace("　", "")
+
+
+def western_text(board: Board, move: str) -> str:
+    """Return a legal move as ▲P-7f: Hosking's notation with `x` captures, `*` drops, `+` promotes, `=` does not.
+
+    The origin stands only if another piece of the kind can move to the same square.
+    """
+    mark, target = MARKS[board.turn], move[2:4]
+    if move[1] == "*":
+        return f"{mark}{move[0]}*{target}"
+    piece = board.piece_at(move[:2]) or ""
+    origins = {other[:2] for other in board.legal_moves if other[2:4] == target and other[1] != "*"} - {move[:2]}
+    origin = move[:2] if any(board.piece_at(square) == piece for square in origins) else ""
+    able = not piece.startswith("+") and piece.upper() not in ("K", "G")
+    declined = "=" if able and {move[1], move[3]} & set(CAMP[board.turn]) else ""
+    sign = "x" if board.piece_at(target) else "-"
+    return f"{mark}{piece.upper()}{origin}{sign}{target}{'+' if move.endswith('+') else declined}"
+
+
+def move_text(board: Board, move: str) -> str:
+    """Return a legal move in the notation of the language of messages."""
+    return (japanese_text if language.chosen() == "ja" else western_text)(board, move)
+
+
+def name_moves(
+    start: str,
+    moves: Sequence[str],
+    before: Sequence[str] = (),
+    name: Callable[[Board, str], str] = japanese_text,
+) -> list[NamedMove]:
     """Name the moves that follow `before` from `start`, up to the first illegal one."""
     board, named = load_core().board.from_moves(before, start), list[NamedMove]()
     for move in moves:
         if not board.is_legal(move):
             break
-        text = ki2_text(board, move).replace("　", "")
+        text = name(board, move)
         board.push(move)
         named.append(NamedMove(move, text, board.sfen()))
     return named

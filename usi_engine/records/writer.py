@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from usi_engine.language import _
 from usi_engine.records import jkf
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS
@@ -60,12 +61,17 @@ def loss(name: str, loser: str, turn: str) -> End:
 
 def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> str:
     """Return a game as text of this format. RecordError."""
+    return text_of(record_of_moves(start, moves, end, header), kind)
+
+
+def record_of_moves(start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> Record:
+    """Return the record of a game without variations; empty lines of the header are left out."""
     record = Record(start, header={key: value for key, value in header.items() if value})
     node = record.root
     for move in moves:
         node = node.add(move.usi, move.milliseconds, move.comment or None)
     node.end = end
-    return text_of(record, kind)
+    return record
 
 
 def text_of(record: Record, kind: str) -> str:
@@ -85,11 +91,13 @@ def verify(text: str, record: Record, kind: str, comment_of: Comments = own_comm
     try:
         again = FORMATS[kind].read(text)
     except ValueError as error:
-        raise RecordError(f"the text of the record cannot be read back: {error}") from None
+        message = _("the text of the record cannot be read back: {reason}")
+        raise RecordError(message.format(reason=error)) from None
     before, after = held(record, kind, comment_of), held(again, kind)
     if before != after:
         differing = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), (before, after))
-        raise RecordError(f"the text of the record reads back differently: {differing[1]} instead of {differing[0]}")
+        message = _("the text of the record reads back differently: {after} instead of {before}")
+        raise RecordError(message.format(before=differing[0], after=differing[1]))
 
 
 def held(record: Record, kind: str, comment_of: Comments = own_comment) -> list[Any]:
@@ -137,14 +145,19 @@ def losses(record: Record, kind: str) -> str:
     left_out = [node.end for node in nodes if node.end and not end_in(node, kind)]
     times = [owner.milliseconds for owner in owners if owner.milliseconds]
     lost = {
-        "variation": 0 if holds.variations else record.count_variations(),
-        "comment": sum(owner.comment is not None for owner in (left_out if holds.comments else owners)),
-        "time": sum(bool(owner.milliseconds) for owner in (left_out if holds.unit else owners)),
-        "fractional time": sum(bool(one % holds.unit) for one in times) if holds.unit else 0,
-        "header line": headers_lost(record, kind),
-        "end": sum(not is_end_held(node.end, kind) for node in nodes if node.end),
+        (_("variation"), _("variations")): 0 if holds.variations else record.count_variations(),
+        (_("comment"), _("comments")): sum(
+            owner.comment is not None for owner in (left_out if holds.comments else owners)
+        ),
+        (_("time"), _("times")): sum(bool(owner.milliseconds) for owner in (left_out if holds.unit else owners)),
+        (_("fractional time"), _("fractional times")): sum(bool(one % holds.unit) for one in times)
+        if holds.unit
+        else 0,
+        (_("header line"), _("header lines")): headers_lost(record, kind),
+        (_("end"), _("ends")): sum(not is_end_held(node.end, kind) for node in nodes if node.end),
     }
-    return ", ".join(f"{count} {thing}{'s' * (count > 1)}" for thing, count in lost.items() if count)
+    counted = _("{count} {things}")
+    return ", ".join(counted.format(count=count, things=names[count > 1]) for names, count in lost.items() if count)
 
 
 def headers_lost(record: Record, kind: str) -> int:

@@ -131,6 +131,8 @@ DECLARED: dict[str, Kind] = {
 
 # Options that an eval_options.txt cannot set: they name its folder.
 NAME_EVALUATION = frozenset({"EvalFile", "EvalDir"})
+# Prefix of undeclared options that set a tunable constant of the search.
+TUNING_PREFIX = "Tune_"
 
 
 def option_line(line: str) -> tuple[str, str] | None:

@@ -1,19 +1,34 @@
-"""Output of the engine: whole lines of 7-bit ASCII, flushed, from any thread."""
+"""Output: USI in whole lines of 7-bit ASCII, flushed, from any thread; foreign text, safe for a terminal."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 LONGEST_INFO = 1000  # characters of an info string, which may quote input of any length
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+# Further characters that act on a terminal: C1 controls, separators of lines, marks of the direction of text.
+ACTING = CONTROLS | {
+    code: f"\\u{code:04x}"
+    for code in (*range(128, 160), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+}
 
 
 def escaped(text: str) -> str:
     """Return the text in printable 7-bit ASCII."""
     return text.encode("ascii", "backslashreplace").decode("ascii").translate(CONTROLS)
+
+
+def printable(text: str) -> str:
+    """Return the text with characters that act on a terminal escaped; letters of all languages stay."""
+    return text.translate(ACTING)
+
+
+def show(*lines: str, file: TextIO | None = None) -> None:
+    """Print lines that may quote the text of a server, a file or an engine, each as `printable` returns it."""
+    print(*map(printable, lines), sep="\n", file=file, flush=True)
 
 
 class Writer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 STARTPOS = "startpos"
 LARGEST = 2**62  # greater numbers are clamped
@@ -86,7 +86,7 @@ class Go:
     """`go` with its limits; without any limit the search runs until `stop`.
 
     `faults` has a sentence for each number that could not be read. If no other limit was given, `depth` is 1, so that
-    the search ends.
+    the search ends. `skipped` has the words that are unknown.
     """
 
     times: Times = field(default_factory=Times)
@@ -97,6 +97,7 @@ class Go:
     nodes: int | None = None
     searchmoves: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = field(default=(), compare=False)
 
     def open_ended(self) -> bool:
         """Return True if only `stop` ends the search. A search that ponders may be open-ended or not."""
@@ -106,11 +107,12 @@ class Go:
 
 @dataclass(frozen=True)
 class GoMate:
-    """`go mate infinite|MS` or `go mate nodes N`; None: no such limit. `faults` as in Go."""
+    """`go mate infinite|MS` or `go mate nodes N`; None: no such limit. `faults` and `skipped` as in Go."""
 
     milliseconds: int | None = None
     nodes: int | None = None
     faults: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
 COUNTS = frozenset({"depth", "nodes"})
 LIMITS = COUNTS | {"movetime"}
 FLAGS = frozenset({"ponder", "infinite", "searchmoves"})
+GO_WORDS = TIMES | LIMITS | FLAGS | {"mate"}
 COUNT = "a number of 1 or more"
 EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 
@@ -233,19 +236,23 @@ def parse_go(rest: str) -> Command:
     flags: set[str] = set()
     faults: list[str] = []
     searchmoves: list[str] = []
+    skipped: list[str] = []
     for word in words:
         if word == "mate":
-            return parse_mate(words)
+            return replace(parse_mate(words), skipped=(*skipped, *words))
         if word in FLAGS:
             flags.add(word)
         elif word in TIMES or word in LIMITS:
             faults += _take_number(times if word in TIMES else limits, word, words)
         elif "searchmoves" in flags:
             searchmoves.append(word)
+        else:
+            skipped.append(word)
     if faults and not (times or limits or "infinite" in flags):
         limits["depth"] = 1
     ponder, infinite = "ponder" in flags, "infinite" in flags
-    return Go(Times(**times), ponder, infinite, searchmoves=tuple(searchmoves), faults=tuple(faults), **limits)
+    moves, unread, unknown = tuple(searchmoves), tuple(faults), tuple(skipped)
+    return Go(Times(**times), ponder, infinite, searchmoves=moves, faults=unread, skipped=unknown, **limits)
 
 
 def parse_mate(words: Iterator[str]) -> GoMate:
@@ -323,5 +330,6 @@ READERS: dict[str, Callable[[str], Command]] = {
     "perft": parse_perft,
     "bench": parse_bench,
 }
+WITHOUT_ARGUMENTS = QUESTIONS | SIMPLE.keys()
 # First words of all commands
 COMMAND_WORDS = QUESTIONS | SIMPLE.keys() | READERS.keys() - {""}

@@ -1,0 +1,139 @@
+"""Data of the analysis page and of the index; one file without a network."""
+
+import itertools
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analysis.common import japanese, judged, mating, page_json, three_moves
+from tests.records.common import FAST, RECORDS, game_of, valued
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.analyze import main
+from usi_engine.analysis.judgement import GRADES
+from usi_engine.analysis.page import page_data, page_text
+from usi_engine.analysis.report import analysed
+from usi_engine.core import load_core
+
+QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
+
+pytestmark = pytest.mark.usefixtures("cache_folder")
+
+
+def data_of(name: str, multipv: int = 1) -> Any:
+    """The data of a game that is searched for a moment."""
+    game, analyst = game_of(RECORDS / name), Analyst(replace(FAST, multipv=multipv))
+    boards = [game.board(ply) for ply in range(len(game.moves) + 1)]
+    return json.loads(json.dumps(page_data(analysed(game, list(map(analyst.evaluate, boards))), "300 nodes")))
+
+
+def test_one_table_of_losses() -> None:
+    """Text, KIF and page show the same losses, and the totals count what is shown."""
+    result = three_moves()
+    data = page_data(result, "")
+    moves = data["nodes"][1:]
+    for move in moves:
+        grade = next((grade for grade in GRADES if move["loss"] >= grade.least), None)
+        assert (move["grade"], move["gradeText"]) == ((grade.name, grade.name) if grade else ("", ""))
+    for side, total in data["summary"].items():
+        own = [move for move in moves if move["side"] == side]
+        assert [sum(one["grade"] == grade.name for one in own) for grade in GRADES] == [total[g.name] for g in GRADES]
+        assert total["loss"] == round(sum(move["loss"] for move in own) / len(own), 1)
+        assert total["moves"] == len(own)
+    third = data["nodes"][3]
+    assert (third["text"], third["value"], third["win"], third["loss"]) == ("mate -5", {"mate": -5}, 0.0, 51.7)
+    assert (third["accuracy"], third["why"]) == (7.7, ["Walked into mate in 5."])
+
+
+def test_lines_stand_where_they_begin() -> None:
+    nodes = page_data(three_moves(), "")["nodes"]
+    assert [line["kind"] for line in nodes[1]["lines"]] == ["best"]
+    assert [(line["kind"], line["moves"], line["names"]) for line in nodes[3]["lines"]] == [
+        ("better", ["2g2f", "8d8e"], ["☗P-2f", "☖P-8e"])
+    ]
+    assert (nodes[3]["lines"][0]["text"], nodes[3]["lines"][0]["win"]) == ("+40", 51.7)
+    nodes = page_data(judged("7g7f", valued(0, "2g2f"), valued(300, "3c3d")), "")["nodes"]
+    assert [(line["kind"], line["moves"]) for line in nodes[1]["lines"]] == [
+        ("best", ["3c3d"]), ("better", ["2g2f"]), ("refutation", ["3c3d"])
+    ]  # fmt: skip
+    nodes = page_data(judged("7g7f", mating(3, "2g2f"), valued(-4000, "3c3d")), "")["nodes"]
+    assert [line["kind"] for line in nodes[1]["lines"]] == ["best", "better"]  # a missed mate that still wins
+    three = data_of("game.kif", multipv=3)["nodes"][0]["lines"]
+    assert [line["kind"] for line in three] == ["best", "candidate", "candidate"]
+    assert three[0]["win"] >= three[1]["win"] >= three[2]["win"]
+
+
+def test_nodes_follow_the_rules() -> None:
+    """Each position and each line can be played out."""
+    for name in ("whole_game.kifu", "handicap.kif"):
+        nodes = data_of(name)["nodes"]
+        for before, node in itertools.pairwise(nodes):
+            board = load_core().board(before["sfen"])
+            assert node["side"] == ("black" if board.turn == load_core().black else "white")
+            board.push(node["usi"])
+            assert (board.sfen(), board.is_check(), node["ply"]) == (node["sfen"], node["check"], before["ply"] + 1)
+            for line in node["lines"]:
+                start = before["sfen"] if line["kind"] == "better" else node["sfen"]
+                load_core().board.from_moves(line["moves"], start)
+
+
+def test_record_is_on_the_page() -> None:
+    data = data_of("variations.kifu")
+    nodes = data["nodes"]
+    assert [node["seconds"] for node in nodes] == [None, 1, 2, 3, 4]
+    assert [node["total"] for node in nodes] == [None, 1, 2, 4, 6]
+    assert nodes[0]["comment"] == "開始局面"
+    assert [[node["move"] for node in line] for line in nodes[3]["variations"]] == [
+        ["☗Bx2b+", "☖Sx2b", "☗B*4e"], ["☗P-6f"]
+    ]  # fmt: skip
+    assert nodes[3]["variations"][0][0]["comment"] == "角交換"
+    assert (nodes[3]["variations"][0][0]["value"], nodes[3]["variations"][0][0]["total"]) == (None, None)
+    assert [line[0]["move"] for line in nodes[3]["variations"][0][1]["variations"]] == ["☖Rx2b"]
+    assert [line[0]["move"] for line in nodes[4]["after"]] == ["☗P-2e"]
+    assert data["end"] == "Black resigned"
+    assert "まで4手で後手の勝ち" in data["kif"]
+    headers = dict(data_of("whole_game.kifu")["headers"])
+    assert (headers["Event"], headers["Started"]) == ("試験対局", "2026/11/22")
+    assert dict(data_of("handicap.kif")["headers"])["Handicap"] == "two pieces"
+
+
+def test_phases() -> None:
+    assert data_of("game.kif")["phases"] == [{"ply": 10, "name": "First capture"}, {"ply": 10, "name": "First check"}]
+
+
+def test_japanese_page() -> None:
+    with japanese():
+        data = page_data(three_moves(), "")
+    assert data["lang"] == "ja"
+    assert (data["nodes"][3]["move"], data["nodes"][3]["gradeText"]) == ("☗７七角", "大悪手")
+    assert data["nodes"][1]["text"] == "+60"
+
+
+def test_page_is_one_file(tmp_path: Path) -> None:
+    result = three_moves()
+    # A name cannot end the script that has the data.
+    result.game.record.header["先手"] = "</script><b>"
+    text = page_text(result, "300 nodes")
+    assert page_json(text)["title"].startswith("☗ </script><b>")
+    outside = re.findall(r"https?://[^\"' ]+|src=|@import|url\((?!#|%23|\"data:)|@DATA@", text)
+    assert set(outside) <= {"http://www.w3.org/2000/svg"}  # the name of SVG, which nothing loads
+
+
+def test_index_of_several_games(tmp_path: Path) -> None:
+    """A game named index does not replace the index."""
+    own = tmp_path / "index.kif"
+    own.write_bytes((RECORDS / "game.kif").read_bytes())
+    assert main([str(own), str(RECORDS / "whole_game.kifu"), "--html", str(tmp_path / "pages"), *QUICK]) == 0
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [
+        "index-2.html", "index.html", "whole_game.html"
+    ]  # fmt: skip
+    games = page_json((tmp_path / "pages" / "index.html").read_text(encoding="utf-8"))["games"]
+    assert [game["href"] for game in games] == ["index-2.html", "whole_game.html"]
+    assert (games[1]["moves"], games[1]["event"], games[1]["end"]) == (91, "試験対局", "White is checkmated")
+    assert 0 < games[1]["black"]["accuracy"] <= 100
+    out = tmp_path / "out.html"
+    assert main([str(own), str(RECORDS / "whole_game.kifu"), "--html", str(out), *QUICK]) == 2
+    assert not out.exists()

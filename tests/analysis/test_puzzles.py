@@ -1,0 +1,96 @@
+"""Puzzles: one clearly best move, confirmed; mates with a single solution."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.common import judged, mating
+from tests.records.common import RECORDS, valued
+from usi_engine.analysis.analyze import main
+from usi_engine.analysis.judgement import Candidate, Evaluated
+from usi_engine.analysis.puzzles import EFFORT, Search, puzzle_data, puzzles_of
+
+EVEN = valued(0, "9g9f")
+MISTAKE = (valued(300, "2g2f"), valued(300, "3c3d"))  # Black plays another move and loses 24.6 points
+
+THREE = "9/9/6S2/8k/9/7R1/9/9/9 b r2b4g3s3n4l18p 1"  # 3c2d+ 1d1e 2d2e
+SEVERAL = "6k2/9/7R1/5N3/7L1/9/9/9/9 b r2b4g4s3n3l18p 1"  # 2c2b+ and other checks mate
+
+
+def two(best: int, second: int, *pv: str) -> Evaluated:
+    """A result with two lines."""
+    return Evaluated(best, None, 10, 1000, 500, pv, (Candidate(second, None, ("1g1f",)),))
+
+
+def search_of(first: Evaluated, deep: Evaluated) -> Search:
+    """A search that gives these results at ply 0, and at other plies nothing clear."""
+    return lambda ply, effort: EVEN if ply else deep if effort == EFFORT else first
+
+
+@pytest.mark.parametrize("first, deep, count", [
+    (two(300, -300, "2g2f"), two(350, -150, "2g2f", "8c8d"), 1),
+    (two(300, 100, "2g2f"), two(350, -100, "2g2f"), 0),  # not clear
+    (two(300, -300, "2g2f"), two(350, 100, "2g2f"), 0),  # not confirmed
+    (two(300, -300, "2g2f"), two(350, -100, "9g9f"), 0),  # another best move
+    (two(-400, -1500, "2g2f"), two(-400, -1500, "2g2f"), 0),  # the best move loses too
+    (valued(300, "2g2f"), valued(300, "2g2f"), 0),  # the only move
+])  # fmt: skip
+def test_one_clearly_best_move(first: Evaluated, deep: Evaluated, count: int) -> None:
+    puzzles = puzzles_of(judged("7g7f", *MISTAKE), search_of(first, deep))
+    assert len(puzzles) == count
+    for data in map(puzzle_data, puzzles):
+        assert (data["ply"], data["side"], data["kind"], data["solution"]) == (0, "black", "best", ("2g2f",))
+        assert (len(data["legal"]), data["accept"], data["names"]) == (30, (("2g2f",),), ["☗P-2f"])
+        chances = "a winning chance of 64.2 %, the next best move, ☗P-1f, only 43.8 %."
+        assert data["answer"] == f"☗P-2f has {chances}"
+
+
+@pytest.mark.parametrize("played, count", [("9i8h", 0), ("5i4i", 1)])
+def test_taking_back_is_a_puzzle_only_if_it_was_missed(played: str, count: int) -> None:
+    start = "sfen 4k4/9/9/9/9/9/1r7/1G7/B3K4 w - 1 moves 8g8h+"
+    after = valued(-300, "5a5b") if not count else valued(300, "5a5b")
+    game = judged(f"{start} {played}", EVEN, valued(300, "9i8h"), after)
+    clear = two(300, -400, "9i8h")
+    assert len(puzzles_of(game, lambda ply, _effort: clear if ply == 1 else EVEN)) == count
+
+
+@pytest.mark.parametrize("sfen, played, count", [
+    (THREE, "3c2d+", 1), (THREE, "3c3b", 1), (SEVERAL, "2c2b+", 0),
+])  # fmt: skip
+def test_a_mate_with_one_solution(sfen: str, played: str, count: int) -> None:
+    game = judged(f"sfen {sfen} moves {played}", mating(3, "3c2d+" if sfen == THREE else "2c2b+"), valued(0, "1a2a"))
+    puzzles = puzzles_of(game, lambda _ply, _effort: EVEN)
+    assert len(puzzles) == count
+    for data in map(puzzle_data, puzzles):
+        assert (data["kind"], data["goal"]) == ("mate", "Black to move: find the mate in 3")
+        assert data["solution"] == ("3c2d+", "1d1e", "2d2e")
+        assert data["accept"] == (("3c2d+",), ("2d2e",))
+        assert "2d2e" in data["legalAfter"]["2"]
+
+
+def test_a_mate_in_one_is_a_puzzle_only_if_it_was_missed() -> None:
+    sfen = "9/7R1/8k/7L1/9/9/9/9/9 b r2b4g4s3n3l18p 1"
+    for played, after, count in (("2b2c+", mating(0), 0), ("2b3b", valued(-300, "1c1d"), 1)):
+        game = judged(f"sfen {sfen} moves {played}", mating(1, "2b2c+"), after)
+        assert len(puzzles_of(game, lambda _ply, _effort: EVEN)) == count
+
+
+@pytest.mark.parametrize("last, plies", [("2d2e", [0]), ("2d1d", [0, 2])])
+def test_a_mate_that_goes_on_is_one_puzzle(last: str, plies: list[int]) -> None:
+    """Its next position is another one only if the game then missed it."""
+    after = mating(0) if last == "2d2e" else valued(0, "1e1d")
+    values = [mating(3, "3c2d+"), mating(-2, "1d1e"), mating(1, "2d2e"), after]
+    game = judged(f"sfen {THREE} moves 3c2d+ 1d1e {last}", *values)
+    assert [puzzle.ply for puzzle in puzzles_of(game, lambda _ply, _effort: EVEN)] == plies
+
+
+def test_command_finds_the_same_again(tmp_path: Path, cache_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Results of both searches are kept; a run with another number of lines does not take them."""
+    words = [str(RECORDS / "whole_game.kifu"), "--nodes", "100", "--hash", "1", "--eval", "material", "--puzzles"]
+    pages = []
+    for name in ("first.html", "second.html"):
+        assert main([*words, "--html", str(tmp_path / name)]) == 0
+        pages.append((tmp_path / name).read_bytes())
+    assert pages[0] == pages[1]
+    kept = len(list((cache_folder / "analysis").iterdir()))
+    assert kept == 3

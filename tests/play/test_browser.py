@@ -1,0 +1,367 @@
+"""The game in the browser without a browser: what pages may ask for, what changes, what is refused."""
+
+from __future__ import annotations
+
+import json
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.fake_core import Script, make_core
+from tests.engine.usi_transport import ROOT
+from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
+from tests.programs import INTERRUPTIBLE
+from usi_engine.core import CoreError, load_core
+from usi_engine.csa.clock import TimeControl
+from usi_engine.play import browser, review
+from usi_engine.play.browser_server import MOST_BYTES, PageServer
+from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.match import Match, Settings
+from usi_engine.play.opponent import Opponent
+from usi_engine.play.record import load
+from usi_engine.play.table import Table
+from usi_engine.play.terms import Terms
+
+CORE = load_core()
+TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
+JSON = {"Content-Type": "application/json"}
+
+
+class Pages:
+    """A server in this process, a scripted engine, and requests to them."""
+
+    def __init__(
+        self, start: str = START, *, started: bool = True, script: Script | None = None, **settings: Any
+    ) -> None:
+        self.opponent = Opponent(lambda text: None, lambda: make_core(script or Script(seconds=lambda depth: 0.0)))
+        self.opponent.set("USI_Hash", 4)
+        self.opponent.set("EvalFile", "material")
+        self.opponent.set("USI_OwnBook", "false")
+        chosen = Settings(**{"seconds": 0.02, "level": 20} | settings)
+        self.table = Table(
+            Match(LiveGame(CORE, start), chosen), self.opponent, Terms.of(chosen, None), "material", started=started
+        )
+        self.server = PageServer(browser.GameSite(self.table))
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        self.table.open()
+
+    def close(self) -> None:
+        self.table.close()
+        self.server.shutdown()
+        self.server.server_close()
+        self.opponent.close()
+
+    def request(
+        self, name: str, body: bytes | None = None, headers: dict[str, str] | None = None, token: str | None = None
+    ) -> tuple[int, bytes, dict[str, str]]:
+        """Return status, body and headers of the answer."""
+        path = f"/{self.server.token if token is None else token}/{name}"
+        with closing(HTTPConnection(self.server.host, timeout=20)) as connection:
+            connection.request("GET" if body is None else "POST", path, body, headers or ({} if body is None else JSON))
+            answer = connection.getresponse()
+            return answer.status, answer.read(), dict(answer.headers)
+
+    def act(self, action: str, **values: Any) -> tuple[int, dict[str, Any]]:
+        """Send an action for the present position, unless `values` name another."""
+        state = self.table.state()
+        data = {"action": action, "line": state["line"], "ply": state["ply"]} | values
+        status, body, _headers = self.request("act", json.dumps(data).encode())
+        return status, json.loads(body)
+
+    def moves(self) -> list[str]:
+        return [move["usi"] for move in self.table.state()["moves"]]
+
+    def until(self, name: str, value: Any = True) -> dict[str, Any]:
+        """Wait until the state has this value; return it."""
+        state, end = self.table.state(), time.monotonic() + 20
+        while state[name] != value:
+            assert time.monotonic() < end, state
+            state = json.loads(self.request(f"changes?{state['version']}")[1])
+        return state
+
+
+@pytest.fixture
+def opened() -> Iterator[list[Pages]]:
+    """Pages to close at the end."""
+    pages: list[Pages] = []
+    yield pages
+    for one in pages:
+        one.close()
+
+
+@pytest.fixture
+def pages(opened: list[Pages]) -> Pages:
+    """A game of two people that has begun."""
+    opened.append(Pages(side=""))
+    return opened[0]
+
+
+# ---- who may ask for what ----
+
+
+@pytest.mark.parametrize(
+    ("headers", "token", "status"),
+    [
+        ({}, None, 200),
+        ({"Origin": "http://HOST"}, None, 200),
+        ({}, "guess", 404),
+        ({}, "", 404),
+        ({"Host": "localhost.example"}, None, 403),
+        ({"Host": "127.0.0.1"}, None, 403),
+        ({"Origin": "http://evil.example"}, None, 403),
+        ({"Origin": "null"}, None, 403),
+    ],
+)
+def test_token_host_and_origin(pages: Pages, headers: dict[str, str], token: str | None, status: int) -> None:
+    named = {name: value.replace("HOST", pages.server.host) for name, value in headers.items()}
+    for name, body in [("", None), ("act", b'{"action": "move", "line": 0, "ply": 0, "move": "7g7f"}')]:
+        got, _, sent = pages.request(name, body, named | (JSON if body else {}), token)
+        assert got == status
+        assert sent["Cache-Control"] == "no-store" and "default-src 'none'" in sent["Content-Security-Policy"]
+    assert pages.moves() == (["7g7f"] if status == 200 else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"{}", {"Content-Type": "text/plain"}, 415),
+        (b"{" + b" " * MOST_BYTES + b"}", JSON, 413),
+        (b"{}", JSON | {"Content-Length": "9" * 30}, 413),
+        (b"{}", JSON | {"Content-Length": "-1"}, 411),
+        (b"not JSON", JSON, 400),
+        (b"\xff", JSON, 400),
+        (b"[" * MOST_BYTES, JSON, 400),
+        (b"[]", JSON, 400),
+        (b"{}", JSON, 409),
+        (b'{"action": []}', JSON, 409),
+    ],
+)
+def test_bodies(pages: Pages, body: bytes, headers: dict[str, str], status: int) -> None:
+    assert pages.request("act", body, headers)[0] == status
+
+
+@pytest.mark.parametrize("name", ["../browser.py", "..%2fnn.bin", "game.html", "page/", "/etc/passwd", "analysis.html"])
+def test_only_its_own_pages(pages: Pages, name: str) -> None:
+    assert pages.request(name)[0] == 404
+    assert pages.request(name, b"{}")[0] == 404
+
+
+def test_files_of_the_page(pages: Pages) -> None:
+    for name in re.findall(r'(?:href|src)="([\w.]+\.(?:css|js))"', pages.request("")[1].decode()):
+        assert pages.request(name)[0] == 200
+
+
+# ---- the game ----
+
+
+def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
+    opened.append(pages := Pages())
+    status, answer = pages.act("move", move="7g7f")
+    assert (status, answer["state"]["ply"]) == (200, 1)
+    state = pages.until("ply", 2)
+    assert state["legal"] and not state["thinking"]
+    page = pages.request("")[1].decode()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])  # type: ignore[index]
+    assert data["state"] == state | {"version": data["state"]["version"]}
+
+
+@pytest.mark.parametrize(
+    ("action", "values", "message"),
+    [
+        ("move", {"move": "7g7e"}, "'7g7e': "),
+        ("move", {"move": 5}, "'5' is neither"),
+        ("move", {"move": "7g7f", "ply": 1}, "the position has changed"),
+        ("move", {"move": "7g7f", "line": 7}, "the position has changed"),
+        ("take_back", {}, "no move to take back"),
+        ("declare", {}, "cannot be declared"),
+        ("fly", {}, "'fly'"),
+        ("new", TERMS | {"level": 21}, "level cannot be '21'"),
+        ("new", TERMS | {"level": True}, "level"),
+        ("new", TERMS | {"side": "green"}, "'green'"),
+        ("new", TERMS | {"side": []}, "side"),
+        ("new", TERMS | {"handicap": "all"}, "'all'"),
+        ("new", TERMS | {"minutes": None}, "minutes"),
+        ("new", TERMS | {"byoyomi": -1}, "byoyomi"),
+        ("new", TERMS | {"increment": float("nan")}, "increment"),
+    ],
+)
+def test_refused_actions_change_nothing(pages: Pages, action: str, values: dict[str, Any], message: str) -> None:
+    before = pages.table.state()
+    status, answer = pages.act(action, **values)
+    assert (status, answer["state"]) == (409, before)
+    assert message in answer["error"]
+
+
+def test_a_new_game(opened: list[Pages]) -> None:
+    """White, the engine, begins if it gives a handicap."""
+    opened.append(pages := Pages(started=False))
+    assert pages.act("move", move="7g7f")[1]["error"] == "no game has begun"
+    assert pages.act("new", **TERMS | {"handicap": "two"})[0] == 200
+    state = pages.until("ply", 1)
+    assert state["start"] == HANDICAPS["two"]
+    assert state["players"] == {"b": "Player", "w": "Komadori level 3"}
+
+
+def test_moves_taken_back(pages: Pages) -> None:
+    """An action of a page that has not seen it is refused, even at the same ply."""
+    for move in ("7g7f", "3c3d"):
+        assert pages.act("move", move=move)[0] == 200
+    seen = pages.table.state()
+    assert pages.act("take_back")[0] == 200 and pages.moves() == ["7g7f"]
+    assert pages.act("move", move="8c8d")[0] == 200
+    assert pages.act("resign", line=seen["line"], ply=seen["ply"])[0] == 409
+    assert pages.table.state()["ending"] == ""
+
+
+@pytest.mark.parametrize("action", ["take_back", "new"])
+def test_the_engine_is_interrupted(opened: list[Pages], action: str) -> None:
+    """Its answer to a position that is gone does not count; the next one does."""
+    opened.append(pages := Pages(script=Script(seconds=lambda depth: 0.0, stuck=(1, 0)), seconds=60.0))
+    pages.act("move", move="7g7f")
+    pages.until("thinking")
+    assert pages.act("move", move="2g2f")[1]["error"] == "it is the engine's turn"
+    assert pages.act(action, **TERMS if action == "new" else {})[0] == 200
+    assert pages.moves() == []
+    pages.act("move", move="2g2f")
+    time.sleep(0.1)
+    assert pages.moves() == ["2g2f"] and pages.table.state()["thinking"]
+
+
+def test_two_pages_show_the_same_game(pages: Pages) -> None:
+    version, seen = pages.table.state()["version"], list[Any]()
+    other = threading.Thread(target=lambda: seen.append(json.loads(pages.request(f"changes?{version}")[1])))
+    other.start()
+    answer = pages.act("move", move="7g7f")[1]
+    other.join(20)
+    assert seen == [answer["state"]]
+
+
+@pytest.mark.parametrize(
+    ("action", "start", "ending"),
+    [("resign", START, "White wins by resignation."), ("declare", DECLARABLE, "Black wins by declaration")],
+)
+def test_ends_without_a_move(opened: list[Pages], action: str, start: str, ending: str) -> None:
+    opened.append(pages := Pages(start))
+    assert pages.table.state()["canDeclare"] == (action == "declare")
+    assert pages.act(action)[1]["state"]["ending"].startswith(ending)
+    assert pages.act(action)[1]["error"] == "the game is over"
+
+
+def test_a_hint(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("usi_engine.play.table.HINT_MILLISECONDS", 20)
+    assert pages.act("hint")[1]["state"]["thinking"]
+    state = pages.until("thinking", False)
+    assert state["hint"]["usi"] in state["legal"]
+    assert pages.act("move", move="7g7f")[1]["state"]["hint"] is None
+
+
+def test_the_record(pages: Pages, tmp_path: Path) -> None:
+    pages.act("move", move="7g7f")
+    status, body, headers = pages.request("game.kif")
+    assert status == 200 and headers["Content-Disposition"].startswith('attachment; filename="komadori-')
+    path = tmp_path / "game.kif"
+    path.write_bytes(body)
+    assert load(path, CORE)[0].moves == ["7g7f"]
+
+
+def test_a_finished_game_is_analysed(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(review, "NODES", 100)
+    opened.append(pages := Pages(MATE_IN_ONE))
+    state = pages.act("move", move="G*5b")[1]["state"]
+    assert "mated" in state["ending"] and state["review"]["count"] == 2
+    state = pages.until("review", {"done": 2, "count": 2, "ready": True, "fault": ""})
+    status, body, headers = pages.request("analysis.html")
+    assert status == 200 and b"<html" in body and "connect-src" not in headers["Content-Security-Policy"]
+    assert pages.act("move", move="5i5h")[1]["error"] == "the game is over"
+    assert pages.act("take_back")[1]["state"]["review"] is None
+
+
+def test_the_clock_ends_the_game(opened: list[Pages]) -> None:
+    opened.append(pages := Pages(side="", control=TimeControl(byoyomi=50, unit=1)))
+    clock = pages.table.state()["clock"]
+    assert (clock["b"], clock["byoyomi"], clock["running"]) == (0, 50, "b")
+    time.sleep(0.1)
+    pages.table.check()
+    state = pages.table.state()
+    assert "White wins" in state["ending"] and state["clock"]["running"] == ""
+
+
+def test_no_clock_runs_before_the_game(opened: list[Pages]) -> None:
+    opened.append(pages := Pages(started=False, control=TimeControl(total=1, unit=1)))
+    time.sleep(0.01)
+    pages.table.check()
+    state = pages.table.state()
+    assert (state["ending"], state["clock"]["running"], state["legal"]) == ("", "", [])
+
+
+def test_an_engine_that_has_ended(opened: list[Pages]) -> None:
+    """The program ends with its message, instead of waiting for a move."""
+    opened.append(pages := Pages())
+    pages.opponent.close()
+    pages.act("move", move="7g7f")
+    end = time.monotonic() + 20
+    with pytest.raises(CoreError, match="the engine has ended"):
+        while time.monotonic() < end:
+            pages.table.check()
+            time.sleep(0.01)
+
+
+# ---- the command ----
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "opens"),
+    [
+        (webbrowser.BackgroundBrowser, False, True),
+        (webbrowser.GenericBrowser, False, False),  # in the terminal
+        (webbrowser.GenericBrowser, True, True),
+        (None, False, False),
+    ],
+)
+def test_the_browser(monkeypatch: pytest.MonkeyPatch, kind: Any, chosen: bool, opens: bool) -> None:
+    opened: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def get() -> Any:
+        if kind is None:
+            raise webbrowser.Error
+        return kind("a-browser")
+
+    monkeypatch.setattr(webbrowser, "get", get)
+    monkeypatch.setattr(webbrowser.GenericBrowser, "open", lambda self, url: opened.put(url))
+    monkeypatch.setattr(webbrowser.BackgroundBrowser, "open", lambda self, url: opened.put(url))
+    monkeypatch.setenv("BROWSER", "a-browser") if chosen else monkeypatch.delenv("BROWSER", raising=False)
+    browser.open_browser("http://127.0.0.1/")
+    if opens:
+        assert opened.get(timeout=20) == "http://127.0.0.1/"
+    assert opened.empty()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
+def test_ctrl_c_ends_it() -> None:
+    """Also while a page waits; it prints how to go on."""
+    words = ["--browser", "--no-open", "--eval", "material", "--level", "1", "startpos", "moves", "7g7f", "3c3d"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*INTERRUPTIBLE, "play", *words], stdout=pipe, stderr=pipe, cwd=ROOT, text=True) as started:
+        assert started.stdout is not None
+        address = started.stdout.readline().split()[-1]
+        host, token = address.removeprefix("http://").strip("/").split("/")
+        with closing(HTTPConnection(host, timeout=20)) as connection:
+            connection.request("GET", f"/{token}/changes?")
+            version = json.loads(connection.getresponse().read())["version"]
+            connection.request("GET", f"/{token}/changes?{version}")
+            started.send_signal(signal.SIGINT)
+            printed, errors = started.communicate(timeout=20)
+    assert (started.returncode, errors) == (130, "")
+    assert "usi_engine play --browser startpos moves 7g7f 3c3d --level 1 --side black" in printed

@@ -1,0 +1,63 @@
+"""Texts of the program that are shown in the user's language, and their Japanese ones."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po
+
+from tests.project.pages import ROOT
+from usi_engine.core import with_places
+
+PROGRAM = ROOT / "usi_engine"
+JAPANESE = PROGRAM / "locale" / "ja" / "LC_MESSAGES" / "usi_engine.po"
+
+
+def texts_of(path: Path, *functions: str) -> Iterator[str]:
+    """Yield the arguments of `_()` and other functions in a file."""
+    with path.open("rb") as source:
+        for _line, message, _comments, _context in extract("python", source, dict.fromkeys(["_", *functions])):
+            if isinstance(message, str):
+                yield message
+
+
+def texts_of_core() -> Iterator[str]:
+    """Yield the messages about positions and moves, with `{0}`, `{1}`, ... for what they quote."""
+    for line in (ROOT / "core_ext" / "shogi" / "sfen.pyx").read_text(encoding="utf-8").splitlines():
+        if found := re.search(r'raise ValueError\(f?"(.*)"\)', line):
+            yield with_places(re.sub(r"'\{.*?\}'(?= |$)", "'x'", found[1]).replace("{len(rows)}", "0"))
+
+
+def texts() -> dict[str, Path]:
+    """Return the texts of the program, each with a file that shows it."""
+    found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
+    # A fault of a record is translated when it is shown.
+    for path in sorted((PROGRAM / "records").rglob("*.py")):
+        found |= dict.fromkeys(texts_of(path, "fault", "Fault"), path)
+    found |= dict.fromkeys(texts_of_core(), ROOT / "core_ext" / "shogi" / "sfen.pyx")
+    return found
+
+
+def texts_of_argparse() -> set[str]:
+    """Return the texts that argparse shows, which the catalog has too."""
+    return set(texts_of(Path(argparse.__file__)))
+
+
+def catalog() -> Catalog:
+    """Return the Japanese catalog."""
+    with JAPANESE.open("rb") as file:
+        return read_po(file, locale="ja")
+
+
+def translated() -> dict[str, str]:
+    """Return the Japanese text of each English one that has one."""
+    found = {}
+    for message in catalog():
+        if isinstance(message.id, str) and isinstance(message.string, str) and message.id and message.string:
+            found[message.id] = message.string
+    return found

@@ -1,0 +1,211 @@
+"""Puzzles from an analysed game: positions with one clearly best move, and mates with a single solution.
+
+A best move must win MARGIN percentage points more than the second best, in the search of the analysis and in one with
+EFFORT times its limits. A mate is proved by the mate solver; at each turn but the last no other check may mate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from usi_engine.analysis.judgement import Evaluated, percent
+from usi_engine.analysis.report import AnalysedGame
+from usi_engine.analysis.words import marked, side_names
+from usi_engine.api.mate_search import solve_interruptibly
+from usi_engine.core import load_core
+from usi_engine.language import _
+from usi_engine.records.notation import move_text
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+MARGIN = 20.0  # percentage points
+EFFORT = 10
+LEAST_CHANCE = 40.0  # percent; a best move that still loses is no puzzle
+MOST = 10  # puzzles of a game
+LONGEST_MATE = 15  # plies; a mate in one is a puzzle only if it was missed
+MATE_NODES = 1_000_000
+CHECK_NODES = 100_000  # for each reply to another check
+MEGABYTES = 32
+
+# Returns the two best lines of the position after so many moves, found with so many times the limits.
+Search = Callable[[int, int], Evaluated]
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """A position after `ply` moves of the game, the moves of its solution by both sides, and the moves accepted at each
+    of the solver's turns. `answer` says why it is the solution.
+    """
+
+    ply: int
+    board: Board
+    kind: str
+    goal: str
+    solution: tuple[str, ...]
+    accept: tuple[tuple[str, ...], ...]
+    answer: str
+
+
+def puzzles_of(result: AnalysedGame, search: Search) -> list[Puzzle]:
+    """Return the puzzles of a game; of more than MOST those that the game missed, then the clearest."""
+    found = list[Puzzle]()
+    for ply in candidates(result, search):
+        puzzle = mate_puzzle(result, ply) or best_puzzle(result, ply, search)
+        found += [puzzle] if puzzle else []
+        if len(found) == MOST:
+            break
+    return sorted(found, key=lambda puzzle: puzzle.ply)
+
+
+def candidates(result: AnalysedGame, search: Search) -> list[int]:
+    """Return the plies of positions that may be puzzles, the best ones first."""
+    ranked = list[tuple[float, int]]()
+    for ply, found in enumerate(result.evaluated):
+        missed = is_missed(result, ply)
+        if not found.pv or percent(found.value) < LEAST_CHANCE or (goes_on(result, ply) and not missed):
+            continue
+        gap = gap_of(search(ply, 1))
+        if has_mate(found) or (gap >= MARGIN and (missed or not recaptures(result, ply))):
+            ranked.append((-(gap + 100 * missed), ply))
+    return [ply for _gap, ply in sorted(ranked)]
+
+
+def is_missed(result: AnalysedGame, ply: int) -> bool:
+    """Return True if the game went on with a move that has a grade or gave a mate away."""
+    return ply < len(result.judged) and bool(result.judged[ply].grade or result.missed_mate(ply + 1))
+
+
+def gap_of(found: Evaluated) -> float:
+    """Return how much the best move wins more than the second best, in percentage points; 0 without a second."""
+    return round(percent(found.value) - percent(found.others[0].value), 1) if found.others else 0.0
+
+
+def has_mate(found: Evaluated) -> bool:
+    """Return True if the side to move mates."""
+    return found.mate is not None and found.value > 0
+
+
+def goes_on(result: AnalysedGame, ply: int) -> bool:
+    """Return True if the side to move is already carrying out a mate."""
+    return ply >= 2 and has_mate(result.evaluated[ply - 2]) and result.judged[ply - 2].best
+
+
+def recaptures(result: AnalysedGame, ply: int) -> bool:
+    """Return True if the best move takes back on the square of the last move, which everyone sees."""
+    return ply > 0 and result.evaluated[ply].pv[0][2:4] == result.game.moves[ply - 1][2:4]
+
+
+# ---- one best move ----
+
+
+def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None:
+    """Return the puzzle of a position whose best move is confirmed as the only one; None without one."""
+    first, found, board = search(ply, 1), search(ply, EFFORT), result.game.board(ply)
+    chance = percent(found.value)
+    if min(gap_of(first), gap_of(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
+        return None
+    move, other = (marked(move_text(board, line.pv[0])) for line in (found, found.others[0]))
+    answer = _("{move} has a winning chance of {chance} %, the next best move, {other}, only {less} %.")
+    less = percent(found.others[0].value)
+    answer = answer.format(move=move, chance=f"{chance:.1f}", other=other, less=f"{less:.1f}")
+    goal = _("{side} to move: find the best move").format(side=side_to_move(result, ply))
+    return Puzzle(ply, board, "best", goal, found.pv[:1], (found.pv[:1],), answer)
+
+
+def side_to_move(result: AnalysedGame, ply: int) -> str:
+    """Return the name of the side to move after `ply` moves."""
+    return side_names(result.game)[0 if result.black_to_move(ply) else 1]
+
+
+# ---- mates ----
+
+
+def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
+    """Return the puzzle of a position with a mate of a single solution; None without one."""
+    board = result.game.board(ply)
+    if not has_mate(result.evaluated[ply]):
+        return None
+    solver = Solver()
+    solution = solver.solve(board, MATE_NODES, shortest=True)
+    if not solution or len(solution) > LONGEST_MATE or (len(solution) == 1 and not is_missed(result, ply)):
+        return None
+    accept = solver.accepted(board, solution)
+    if accept is None:
+        return None
+    goal = _("{side} to move: find the mate in {plies}").format(side=side_to_move(result, ply), plies=len(solution))
+    return Puzzle(ply, board, "mate", goal, tuple(solution), accept, _("Mate in {plies}.").format(plies=len(solution)))
+
+
+class Solver:
+    """A mate solver for one puzzle."""
+
+    def __init__(self) -> None:
+        core = load_core()
+        self._stop = core.stop_token()
+        self._solver = core.mate_solver(MEGABYTES, self._stop)
+
+    def solve(self, board: Board, nodes: int, *, shortest: bool = False) -> list[str] | None:
+        """Return the moves of a mate, empty if there is none; None if it is not decided."""
+        status, moves = solve_interruptibly(self._solver, self._stop, board, nodes, shortest)
+        return {"mate": moves, "nomate": []}.get(status)
+
+    def accepted(self, board: Board, solution: list[str]) -> tuple[tuple[str, ...], ...] | None:
+        """Return the moves that solve each of the solver's turns; None if one before the last has several."""
+        turn, accepted = board.copy(), list[tuple[str, ...]]()
+        for number, move in enumerate(solution):
+            if number % 2 == 0:
+                others = [other for other in turn.checking_moves() if other != move]
+                if number < len(solution) - 1:
+                    if not all(self._fails(turn, other) for other in others):
+                        return None
+                    others = []
+                accepted.append((move, *(other for other in others if mates_at_once(turn, other))))
+            turn.push(move)
+        return tuple(accepted)
+
+    def _fails(self, board: Board, check: str) -> bool:
+        """Return True if one reply to a check is proved to escape the mate."""
+        after = board.copy()
+        after.push(check)
+        for reply in after.legal_moves:
+            after.push(reply)
+            if self.solve(after, CHECK_NODES) == []:
+                return True
+            after.pop()
+        return False
+
+
+def mates_at_once(board: Board, move: str) -> bool:
+    """Return True if the move mates."""
+    after = board.copy()
+    after.push(move)
+    return after.is_checkmate()
+
+
+# ---- data of the page ----
+
+
+def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
+    """Return the data for the page's script."""
+    board, names, legal = puzzle.board.copy(), list[str](), dict[str, list[str]]()
+    for number, move in enumerate(puzzle.solution):
+        if number % 2 == 0:
+            legal[str(number)] = list(board.legal_moves)
+        names.append(marked(move_text(board, move)))
+        board.push(move)
+    return {
+        "ply": puzzle.ply,
+        "sfen": puzzle.board.sfen(),
+        "side": "black" if puzzle.board.turn == load_core().black else "white",
+        "kind": puzzle.kind,
+        "goal": puzzle.goal,
+        "solution": puzzle.solution,
+        "names": names,
+        "accept": puzzle.accept,
+        "legal": legal.pop("0"),
+        "legalAfter": legal,
+        "answer": puzzle.answer,
+    }

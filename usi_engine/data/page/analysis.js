@@ -1,0 +1,348 @@
+"use strict";
+// The page of an analysed game: where the reader is, and everything that shows it.
+
+const game = JSON.parse(document.getElementById("data").textContent);
+const {labels, nodes} = game;
+const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
+const LINE_ORDER = ["better", "refutation", "best", "candidate"];
+const TIMED = nodes.some(node => node.seconds);
+const ADDRESS_DELAY = 400;  // milliseconds: Safari allows 100 changes of the address in 30 seconds
+const SWIPE = 40;  // least pixels of a swipe
+const at = id => document.getElementById(id);
+
+// `ply` is the place in the game. `line` is a line beside the game that is on the board, or null: its name, its steps
+// ({sfen, usi, name, node}; only steps of a variation have a node), the index of the step, and the line to return to.
+const here = {ply: 0, line: null};
+let turned = false, letters = false;
+let board, graph, puzzles, addressTimer;
+const rows = [];              // the button of each move of the game
+const chipsOf = new Map();    // node of a variation -> its button
+
+// ---- going through the game ----
+
+function goTo(ply) {
+  here.ply = Math.min(Math.max(ply, 0), nodes.length - 1);
+  here.line = null;
+  render();
+}
+
+function openLine(line, index) {
+  here.line = {...line, index};
+  render();
+}
+
+function leaveLine() {
+  here.line = here.line.parent;
+  render();
+}
+
+function step(by) {
+  const {line} = here;
+  if (!line) return goTo(here.ply + by);
+  if (line.index + by < 0) return leaveLine();
+  line.index = Math.min(line.index + by, line.steps.length - 1);
+  return render();
+}
+
+function goToEnd() {
+  if (here.line) openLine(here.line, here.line.steps.length - 1);
+  else goTo(nodes.length - 1);
+}
+
+// Steps of a line of USI moves from a position.
+function stepsOf(sfen, moves, names) {
+  let position = new Position(sfen);
+  return moves.map((usi, index) => {
+    position = position.apply(usi);
+    return {sfen: position.sfen(), usi, name: names[index], node: null};
+  });
+}
+
+const isMistake = node => Boolean(node.grade) && node.grade !== "inaccuracy";
+
+// Go to the next move (or the one before, if `by` is -1) that the test accepts; around the end of the game if `around`.
+function goToNext(test, by = 1, around = false) {
+  for (let count = 1, ply = here.ply + by; count <= nodes.length; count++, ply += by) {
+    if (around) ply = (ply + nodes.length) % nodes.length;
+    if (ply < 0 || ply >= nodes.length) return;
+    if (test(nodes[ply])) return goTo(ply);
+  }
+}
+
+// ---- showing a place ----
+
+// The node that the panel explains, the position before its move, and the line it belongs to.
+function subject() {
+  const {line, ply} = here, variation = line && !line.steps[0].node ? line.parent : line;
+  if (!variation) return {node: nodes[ply], before: ply ? nodes[ply - 1].sfen : null, owner: null, key: `${ply}`};
+  const {index, steps, base} = variation;
+  return {node: steps[index].node, before: index ? steps[index - 1].sfen : base, owner: variation, key: `${variation.key}.${index}`};
+}
+
+function render() {
+  const {ply, line} = here, shown = subject();
+  const place = line ? line.steps[line.index] : nodes[ply], onNode = !line || line.steps[line.index].node;
+  board.show(place.sfen, {last: place.usi, arrows: onNode ? arrowsOf(shown.node) : [], check: Boolean(onNode && shown.node.check)});
+  drawNames();
+  drawBar(shown.node);
+  drawBanner();
+  graph.moveTo(ply);
+  drawNow(shown);
+  drawCurrentRow();
+  at("spoken").textContent = line ? place.name : moveText(nodes[ply]);
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => history.replaceState(null, "", `#${here.ply}`), ADDRESS_DELAY);
+}
+
+function arrowsOf(node) {
+  const kinds = {best: "best", candidate: "hint"};
+  return node.lines.filter(line => line.kind in kinds && line.moves.length).reverse().map(line => ({usi: line.moves[0], kind: kinds[line.kind]}));
+}
+
+function drawNames() {
+  for (const side of ["black", "white"]) {
+    const timed = nodes.slice(0, here.ply + 1).filter(node => node.side === side && node.total !== null);
+    board.setName(side, game.players[side], TIMED && timed.length ? clockText(timed[timed.length - 1].total) : "");
+  }
+}
+
+function drawBar(node) {
+  const bar = at("bar");
+  bar.hidden = node.win === null || node.win === undefined;
+  if (bar.hidden) return;
+  const black = Math.round(node.win), white = 100 - black;
+  bar.setAttribute("aria-label", fillText(labels.win_bar, {black, white}));
+  if (!bar.firstChild) bar.append(h("span", {class: "black"}), h("span", {class: "white"}));
+  const [left, right] = turned ? ["white", "black"] : ["black", "white"];
+  bar.style.flexDirection = left === "black" ? "row" : "row-reverse";
+  for (const [side, share] of [["black", black], ["white", white]]) {
+    const part = bar.querySelector(`.${side}`);
+    part.style.flexGrow = Math.max(share, 0.01);
+    part.style.padding = share < 12 ? "0" : "";
+    part.style.textAlign = side === right ? "right" : "left";
+    part.textContent = share < 12 ? "" : `${side === "black" ? "☗" : "☖"} ${share} %`;
+  }
+}
+
+function moveText(node) {
+  return node.move ? `${node.number} ${node.move} ${node.text || ""} ${node.gradeText}` : labels.start;
+}
+
+function drawNow({node, before, owner, key}) {
+  const quality = node.best ? labels.best_move : node.book ? labels.book_move : "";
+  const parts = [h("h2", {}, node.move ? `${node.number} ${node.move}` : labels.start,
+    node.text ? h("span", {class: "soft"}, node.text) : null,
+    node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade] || ""}`) : null,
+    quality ? h("span", {class: "mark best"}, quality) : null)];
+  if (node.loss >= 1 && node.grade) parts.push(h("p", {class: "soft"}, fillText(labels.loss, {points: Math.round(node.loss)})));
+  if (node.why.length) parts.push(h("ul", {}, ...node.why.map(text => h("li", {}, text))));
+  if (node.comment) parts.push(h("p", {class: "comment"}, node.comment));
+  const shown = node.lines.map((line, index) => [line, `${key}/${index}`]).filter(([{kind}]) => kind !== "best" || !isRefuted(node));
+  shown.sort(([first], [second]) => LINE_ORDER.indexOf(first.kind) - LINE_ORDER.indexOf(second.kind));
+  for (const [line, id] of shown) parts.push(lineRow(line, line.kind === "better" ? before : node.sfen, owner, id));
+  const panel = at("now"), focused = panel.contains(document.activeElement);
+  panel.replaceChildren(...parts);
+  if (focused) (panel.querySelector("[aria-current]") || panel.querySelector("button") || document.body).focus();
+}
+
+// The refutation has the moves of the best line.
+const isRefuted = node => node.lines.some(line => line.kind === "refutation");
+
+// The name of the line on the board, in the place of the bar.
+function drawBanner() {
+  const {line} = here, banner = at("banner"), focused = banner.contains(document.activeElement);
+  banner.hidden = !line;
+  if (!line) {
+    if (focused) rows[here.ply].focus();
+    return;
+  }
+  at("bar").hidden = true;
+  const text = fillText(labels.in_line, {name: line.name, index: line.index + 1, count: line.steps.length});
+  banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, labels.leave_line), h("span", {}, text));
+  if (focused) banner.firstChild.focus();
+}
+
+function lineRow({kind, text, moves, names}, sfen, owner, key) {
+  const name = labels[`line_${kind}`], line = {name, key, steps: stepsOf(sfen, moves, names), parent: owner};
+  const chips = names.map((move, index) => h("button", {
+    type: "button", class: "chip", "aria-current": Boolean(here.line) && here.line.key === key && here.line.index === index && "true",
+    onclick: () => openLine(line, index),
+  }, move));
+  return h("div", {class: "line"}, h("span", {class: `name line_${kind}`}, name), h("span", {class: "text"}, text || ""),
+           h("div", {class: "chips"}, ...chips));
+}
+
+// ---- the list of moves ----
+
+function buildMoves() {
+  const list = h("div", {id: "moves", role: "group", "aria-label": labels.moves, onkeydown: stepInList});
+  nodes.forEach((node, ply) => {
+    rows.push(list.appendChild(moveRow(node, ply)));
+    if (node.comment) list.appendChild(h("div", {class: "row-comment"}, node.comment));
+    for (const variation of node.variations) list.appendChild(variationBlock(variation, ply - 1, null, nodes[ply - 1].sfen));
+    for (const line of node.after || []) list.appendChild(variationBlock(line, ply, null, node.sfen));
+  });
+  if (game.end) list.appendChild(h("p", {class: "row-comment"}, game.end));
+  at("moves-area").append(h("h2", {}, labels.moves), list);
+}
+
+// One row is a stop of the Tab key: that of the shown move.
+function stepInList(event) {
+  const by = {ArrowUp: -1, ArrowDown: 1}[event.key];
+  if (!by || !rows.includes(event.target)) return;
+  goTo(rows.indexOf(event.target) + by);
+  rows[here.ply].focus();
+  event.preventDefault();
+}
+
+function moveRow(node, ply) {
+  const right = (text, name = "") => h("span", {class: `right ${name}`}, text);
+  return h("button", {type: "button", class: "move", tabindex: "-1", onclick: () => goTo(ply)},
+    h("span", {class: "number"}, node.number), h("span", {}, node.move || labels.start), right(node.text || ""),
+    right(node.win === null || node.win === undefined ? "" : `${Math.round(node.win)} %`, "soft"),
+    right(!TIMED || node.seconds === null ? "" : clockText(node.seconds), "soft"),
+    h("span", {class: `mark ${node.grade || (node.best ? "best" : "")}`, title: node.gradeText || false},
+      MARKS[node.grade] || (node.best ? "○" : "")));
+}
+
+// A variation as moves in a row, with its comments and its own variations. `ply` and `parent` are the place it starts from.
+function variationBlock(variation, ply, parent, base) {
+  const steps = variation.map(node => ({sfen: node.sfen, usi: node.usi, name: node.move, node}));
+  const line = {name: labels.variation, key: `v${chipsOf.size}`, steps, base, parent};
+  const open = index => { here.ply = ply; openLine(line, index); };
+  const block = h("div", {class: "variation", role: "group", "aria-label": labels.variation}), chips = h("div", {class: "chips"});
+  block.appendChild(chips);
+  variation.forEach((node, index) => {
+    const mark = MARKS[node.grade] || "", text = `${node.move}${mark} ${node.text || ""}`.trim();
+    chipsOf.set(node, chips.appendChild(h("button", {type: "button", class: "chip", onclick: () => open(index)}, text)));
+    if (node.comment) block.appendChild(h("div", {class: "comment"}, `${node.move}: ${node.comment}`));
+    for (const inner of node.variations)
+      block.appendChild(variationBlock(inner, ply, index ? {...line, index: index - 1} : parent, index ? steps[index - 1].sfen : base));
+    for (const after of node.after || []) block.appendChild(variationBlock(after, ply, {...line, index}, node.sfen));
+  });
+  return block;
+}
+
+function drawCurrentRow() {
+  for (const marked of at("moves").querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
+  const {node, owner} = subject(), row = owner ? chipsOf.get(node) : rows[here.ply], list = at("moves");
+  row.setAttribute("aria-current", "true");
+  for (const one of list.querySelectorAll('.move[tabindex="0"]')) one.tabIndex = -1;
+  rows[here.ply].tabIndex = 0;
+  const top = row.getBoundingClientRect().top - list.getBoundingClientRect().top;  // only the list scrolls, never the page
+  if (top < 30 || top > list.clientHeight - 40) list.scrollTop += top - list.clientHeight / 2;
+}
+
+// ---- summary, puzzles, record ----
+
+function buildSummary() {
+  const sides = ["black", "white"], summary = game.summary;
+  const row = (name, cell, kind = "") => h("tr", {class: kind}, h("th", {scope: "row"}, name), ...sides.map(side => h("td", {}, cell(side))));
+  const counted = grade => side => {
+    const count = summary[side][grade];
+    if (!count) return "0";
+    const next = () => goToNext(node => node.side === side && node.grade === grade, 1, true);
+    return h("button", {type: "button", class: grade, "aria-label": fillText(labels.go_to_next, {count}), onclick: next}, count);
+  };
+  const grades = Object.keys(MARKS).filter(grade => grade in summary.black);
+  at("summary").append(h("h2", {}, labels.summary), h("table", {},
+    h("thead", {}, h("tr", {}, h("td", {}), ...sides.map(side => h("th", {scope: "col"}, `${side === "black" ? "☗" : "☖"} ${game.players[side] || labels[side]}`)))),
+    h("tbody", {}, row(labels.accuracy, side => summary[side].accuracy === null ? "" : `${Math.round(summary[side].accuracy)} %`, "accuracy"),
+      row(labels.mean_loss, side => summary[side].loss.toFixed(1)),
+      row(labels.best_moves, side => `${summary[side].best} / ${summary[side].moves}`),
+      ...grades.map(grade => row(labels[`grade_${grade}`], counted(grade))))));
+}
+
+function buildPuzzles() {
+  at("puzzles").hidden = !game.puzzles.length;
+  puzzles = new PuzzlePlayer(board, at("now"), game, ply => { board.turn(turned); goTo(ply); });
+  at("puzzles").append(h("h2", {}, labels.puzzles), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
+    h("p", {}, puzzle.goal), h("button", {type: "button", onclick: () => startPuzzle(number)}, fillText(labels.puzzle, {number: number + 1})))));
+}
+
+function startPuzzle(number) {
+  here.ply = game.puzzles[number].ply;
+  here.line = null;
+  at("bar").hidden = at("banner").hidden = true;
+  puzzles.start(number);
+  at("board-area").scrollIntoView({block: "nearest"});
+}
+
+function buildRecord() {
+  const items = [...game.headers, [labels.engine, game.engine]].filter(([, value]) => value);
+  const status = h("p", {class: "status", role: "status"});
+  const copier = (label, text) => h("button", {type: "button", onclick: async () => { await copyText(text()); status.textContent = labels.copied; }}, label);
+  const shownSfen = () => here.line ? here.line.steps[here.line.index].sfen : nodes[here.ply].sfen;
+  const name = `${game.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "game"}.kif`;
+  at("record").append(h("h2", {}, labels.record),
+    h("dl", {}, ...items.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
+    h("div", {class: "buttons"}, copier(labels.copy_sfen, shownSfen), copier(labels.copy_kif, () => game.kif),
+      h("button", {type: "button", onclick: () => saveText(name, game.kif)}, labels.save_kif), copier(labels.copy_link, () => new URL(`#${here.ply}`, location.href).href)),
+    status);
+}
+
+// ---- controls ----
+
+// Controls leave a puzzle first.
+function inGame(action) {
+  return () => { puzzles.close(); action(); };
+}
+
+function buildControls() {
+  const button = (label, text, action, kind) => h("button", {type: "button", class: kind, title: label, "aria-label": label, onclick: action}, text);
+  const mistakes = [["previous_mistake", -1], ["next_mistake", 1]].map(([key, by]) => h("button", {
+    type: "button", onclick: inGame(() => goToNext(isMistake, by)), disabled: !nodes.some(isMistake)}, labels[key]));
+  at("controls").append(
+    button(labels.first, "«", inGame(() => goTo(0)), "step"), button(labels.previous, "‹", inGame(() => step(-1)), "step"),
+    button(labels.next, "›", inGame(() => step(1)), "step"), button(labels.last, "»", inGame(goToEnd), "step"),
+    h("div", {class: "row"}, ...mistakes, button(labels.turn, "⇅", () => setTurned(!turned), "icon"),
+      button(labels.letters, "A字", () => { letters = !letters; board.setLetters(letters); }, "icon")));
+}
+
+function setTurned(value) {
+  turned = value;
+  board.turn(turned);
+  if (!puzzles.active) render();
+}
+
+function listen() {
+  const keys = {ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => goTo(0), End: goToEnd, f: () => setTurned(!turned),
+                n: () => goToNext(isMistake, 1), p: () => goToNext(isMistake, -1), Escape: () => here.line && leaveLine()};
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in keys)) return;
+    if (puzzles.active && event.key === "Escape") puzzles.close();
+    else if (!puzzles.active) keys[event.key]();
+    else return;
+    event.preventDefault();
+  });
+  let start = null;
+  at("board").addEventListener("touchstart", event => { start = event.touches.length === 1 ? event.touches[0] : null; }, {passive: true});
+  at("board").addEventListener("touchend", event => {
+    if (!start || puzzles.active) return;
+    const end = event.changedTouches[0], right = end.clientX - start.clientX, down = end.clientY - start.clientY;
+    if (Math.abs(right) > SWIPE && Math.abs(right) > 2 * Math.abs(down)) step(right < 0 ? 1 : -1);
+  });
+  window.addEventListener("hashchange", inGame(() => goTo(+location.hash.slice(1) || 0)));
+}
+
+function buildGraph() {
+  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg"), caption = h("span", {});
+  picture.id = "graph";
+  picture.setAttribute("role", "group");
+  picture.setAttribute("aria-label", labels.graph_help);
+  at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, labels.graph),
+    TIMED ? h("span", {class: "soft"}, labels.time_used) : null), caption), picture);
+  graph = new WinGraph(picture, caption, game, ply => inGame(() => goTo(ply))());
+}
+
+document.title = at("title").textContent = game.title;
+at("about").textContent = game.about;
+board = new ShogiBoard(at("board"), {labels});
+buildControls();
+buildGraph();
+buildMoves();
+buildSummary();
+buildRecord();
+buildPuzzles();
+listen();
+goTo(+location.hash.slice(1) || 0);  // page.html#24 opens at move 24

@@ -1,0 +1,33 @@
+"use strict";
+// The index of analysed games: a list that can be searched.
+
+const index = JSON.parse(document.getElementById("data").textContent);
+const {labels, games} = index;
+const SIDE_GRADES = ["blunder", "mistake", "dubious", "inaccuracy"];
+
+function sideLine(mark, side) {
+  const accuracy = side.accuracy === null || side.accuracy === undefined ? "" : `${Math.round(side.accuracy)} %`;
+  const grades = SIDE_GRADES.filter(grade => side[grade]).map(grade =>
+    h("span", {class: grade}, `${labels[`grade_${grade}`]} ${side[grade]}`));
+  return h("p", {class: "side"}, h("strong", {}, `${mark} ${labels.accuracy} ${accuracy}`), ...grades);
+}
+
+function gameCard(game) {
+  const facts = [game.date, game.event, fillText(labels.move_count, {count: game.moves}), game.end].filter(Boolean);
+  return h("li", {class: "panel"}, h("a", {href: game.href}, game.title), h("p", {class: "soft"}, facts.join(" · ")),
+           sideLine("☗", game.black), sideLine("☖", game.white));
+}
+
+function build() {
+  const list = h("ul", {id: "games"}), none = h("p", {role: "status"});
+  const cards = games.map(game => [list.appendChild(gameCard(game)), `${game.title} ${game.date} ${game.event} ${game.end}`.toLowerCase()]);
+  const search = h("input", {type: "search", oninput: () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const [card, text] of cards) card.hidden = !words.every(word => text.includes(word));
+    none.textContent = cards.every(([card]) => card.hidden) ? labels.no_games : "";
+  }});
+  document.querySelector("main").append(h("label", {class: "search"}, labels.search_games, search), list, none);
+}
+
+document.title = document.getElementById("title").textContent = index.title;
+build();

@@ -1,0 +1,41 @@
+"use strict";
+// Helpers of all pages.
+
+// Fill in the words in braces.
+const fillText = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
+
+// Make an element. Attributes that begin with "on" are listeners; false, null and undefined leave an attribute out.
+function h(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made[name] = value;
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter(child => child !== null && child !== undefined));
+  return made;
+}
+
+function clockText(seconds) {
+  const whole = Math.floor(seconds), two = number => String(number).padStart(2, "0");
+  const minutes = Math.floor(whole / 60) % 60, hours = Math.floor(whole / 3600);
+  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}
+
+// Pages opened as files may lack navigator.clipboard.
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.body.appendChild(h("textarea", {class: "hidden"}));
+    area.value = text;
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+function saveText(name, text) {
+  const link = h("a", {download: name, href: URL.createObjectURL(new Blob([text], {type: "text/plain;charset=utf-8"}))});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

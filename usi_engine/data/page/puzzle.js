@@ -1,0 +1,111 @@
+"use strict";
+// Puzzles on the board of the page. The page plays the defender's moves of the solution.
+
+const ANSWER_DELAY = 500;  // milliseconds before the defender's move
+
+class PuzzlePlayer {
+  // onClose(ply) is called with the position of the game to return to.
+  constructor(board, panel, game, onClose) {
+    Object.assign(this, {board, panel, game, labels: game.labels, onClose, puzzle: null});
+    board.onMove = move => this.answer(move);
+  }
+
+  get active() {
+    return this.puzzle !== null;
+  }
+
+  start(number) {
+    this.number = number;
+    this.puzzle = this.game.puzzles[number];
+    this.positions = [new Position(this.puzzle.sfen)];
+    this.done = 0;  // moves of the solution on the board
+    this.board.turn(this.puzzle.side === "white");
+    this.drawPanel();
+    this.ask();
+  }
+
+  close() {
+    if (!this.active) return;
+    clearTimeout(this.timer);
+    const {ply} = this.puzzle;
+    this.puzzle = null;
+    this.board.setLegal(null);
+    this.onClose(ply);
+  }
+
+  drawPanel() {
+    const {labels, game, puzzle} = this, last = this.number === game.puzzles.length - 1;
+    this.status = h("p", {class: "status", role: "status"});
+    this.solution = h("p", {});
+    this.helpers = [h("button", {type: "button", onclick: () => this.hint()}, labels.puzzle_hint),
+                    h("button", {type: "button", onclick: () => this.giveUp()}, labels.puzzle_show)];
+    this.panel.replaceChildren(
+      h("h2", {}, fillText(labels.puzzle, {number: this.number + 1}), h("span", {class: "soft"}, fillText(labels.move_number, {number: puzzle.ply + 1}))),
+      h("p", {}, puzzle.goal), this.status, this.solution,
+      h("div", {class: "buttons"}, ...this.helpers,
+        last ? null : h("button", {type: "button", onclick: () => this.start(this.number + 1)}, labels.puzzle_next),
+        h("button", {type: "button", onclick: () => this.close()}, labels.puzzle_close)));
+  }
+
+  // Let the solver move; without a list of legal moves only those of the solution are possible.
+  ask() {
+    const {puzzle, done} = this;
+    this.draw();
+    const legal = done === 0 ? puzzle.legal : (puzzle.legalAfter || {})[done];
+    this.board.setLegal(legal || this.accepted());
+  }
+
+  draw(arrows = []) {
+    this.board.show(this.positions[this.done].sfen(), {last: this.done ? this.puzzle.solution[this.done - 1] : null, arrows});
+  }
+
+  accepted() {
+    const turn = this.done / 2, {accept, solution} = this.puzzle;
+    return accept && accept[turn] ? accept[turn] : [solution[this.done]];
+  }
+
+  answer(move) {
+    const {labels, puzzle} = this;
+    if (!this.accepted().includes(move)) {
+      this.status.className = "status mistake";
+      this.status.textContent = labels.puzzle_wrong;
+      return this.ask();
+    }
+    this.push(move);
+    // Another move that is accepted has no reply in the solution.
+    if (move !== puzzle.solution[this.done - 1] || this.done >= puzzle.solution.length) return this.solved(labels.puzzle_right);
+    this.status.className = "status best";
+    this.status.textContent = labels.puzzle_go_on;
+    this.board.setLegal(null);
+    this.timer = setTimeout(() => { this.push(puzzle.solution[this.done]); this.ask(); }, ANSWER_DELAY);
+  }
+
+  push(move) {
+    this.positions.push(this.positions[this.done].apply(move));
+    this.done += 1;
+    this.board.show(this.positions[this.done].sfen(), {last: move});
+  }
+
+  hint() {
+    const {puzzle, done} = this;
+    if (done % 2 === 0 && done < puzzle.solution.length) {
+      const move = puzzle.solution[done], square = move.slice(0, 2);
+      if (square[1] !== "*") this.board.choose(square);
+      else this.draw([{usi: move, kind: "hint"}]);
+    }
+  }
+
+  giveUp() {
+    clearTimeout(this.timer);
+    while (this.done < this.puzzle.solution.length) this.push(this.puzzle.solution[this.done]);
+    this.solved("");
+  }
+
+  solved(text) {
+    this.board.setLegal(null);
+    this.status.className = "status best";
+    this.status.textContent = text;
+    this.solution.textContent = `${this.labels.solution}: ${this.puzzle.names.join(" ")}  ${this.puzzle.answer || ""}`;
+    for (const button of this.helpers) button.disabled = true;
+  }
+}

@@ -1,0 +1,116 @@
+"""`usi_engine play --browser`: the page of the game, its address, and the program's end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from usi_engine.analysis.page_labels import board_labels
+from usi_engine.language import _, chosen
+from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
+from usi_engine.play.browser_texts import labels
+from usi_engine.play.moves import MoveError
+from usi_engine.play.table import Table
+from usi_engine.records.faults import RecordError
+from usi_engine.records.files import encoded
+from usi_engine.records.writer import text_of
+
+PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
+KINDS = {".css": "text/css", ".js": "text/javascript"}
+FILES = ("board.css", "page.css", "game.css", "board.js", "page.js", "game.js")
+HTML = "text/html"
+CLOCK_SECONDS = 0.1  # between two looks at the clock
+WAIT_SECONDS = 20.0  # a page asks again after this time without a change
+
+
+class GameSite:
+    """The pages of a game: `act` and `changes` are for the page's script."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._pages: dict[str, Callable[[str], Answer]] = {
+            "": self._page, "changes": self._changes, "game.kif": self._record, "analysis.html": self._analysis,
+        }  # fmt: skip
+
+    def get(self, name: str, query: str) -> Answer:
+        """Return a page, a file of it, the record, or the state once it has changed."""
+        if name in FILES:
+            return Answer((PAGES / name).read_bytes(), KINDS[Path(name).suffix])
+        if name not in self._pages:
+            raise Refused(404, "there is no such page")
+        return self._pages[name](query)
+
+    def post(self, name: str, data: Mapping[str, Any]) -> Answer:
+        """Carry out an action; the answer has the state and, if nothing was done, the error."""
+        if name != "act":
+            raise Refused(404, "there is no such page")
+        try:
+            return json_answer({"state": self._table.act(data)})
+        except MoveError as error:
+            return json_answer({"error": str(error), "state": self._table.state()}, 409)
+
+    def _page(self, _query: str) -> Answer:
+        data = {"labels": labels(), "board": board_labels(), "state": self._table.state()}
+        # `<` within strings could end the script that holds the JSON.
+        text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+        page = (PAGES / "game.html").read_text(encoding="utf-8")
+        return Answer(page.replace("@LANG@", chosen()).replace("@DATA@", text).encode(), HTML)
+
+    def _changes(self, query: str) -> Answer:
+        version = int(query) if query.isascii() and query.isdigit() and len(query) < 18 else -1
+        return json_answer(self._table.wait(version, WAIT_SECONDS))
+
+    def _record(self, _query: str) -> Answer:
+        name = time.strftime("komadori-%Y%m%d-%H%M%S.kif")
+        try:
+            body = encoded(Path(name), text_of(self._table.record(), "kif"), "")
+        except RecordError as error:
+            raise Refused(500, str(error)) from None
+        return Answer(body, "application/octet-stream", download=name)
+
+    def _analysis(self, _query: str) -> Answer:
+        page = self._table.review_page()
+        if not page:
+            raise Refused(404, _("the analysis is not ready"))
+        return Answer(page.encode(), HTML, policy=ONE_FILE_POLICY)
+
+
+def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
+    """Let pages play until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError."""
+    with PageServer(GameSite(table)) as server:
+        threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
+        table.open()
+        try:
+            say(_("The game is at {address}").format(address=server.url))
+            say(_("Ctrl-C ends the program."))
+            if show:
+                open_browser(server.url)
+            while True:
+                table.check()
+                time.sleep(CLOCK_SECONDS)
+        finally:
+            table.close()
+            server.shutdown()
+            if command := table.match.continuation("--browser"):
+                say(_("To go on: {command}").format(command=command))
+
+
+def open_browser(url: str) -> None:
+    """Open the address in a browser with windows; do nothing if there is none."""
+    if getattr(sys, "frozen", False) and "LD_LIBRARY_PATH" in os.environ:
+        # The folder without Python names its own libraries there, which are not for other programs.
+        os.environ["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH_ORIG", "")
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return
+    # A browser in this terminal, such as lynx, is opened only if the user has chosen it.
+    if type(browser) is not webbrowser.GenericBrowser or "BROWSER" in os.environ:
+        threading.Thread(target=browser.open, args=(url,), name="browser", daemon=True).start()

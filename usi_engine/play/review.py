@@ -1,0 +1,81 @@
+"""The analysis of a finished game, made in the background."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.limits import Limits, in_words
+from usi_engine.analysis.page import page_text
+from usi_engine.analysis.puzzles import puzzles_of
+from usi_engine.analysis.report import analysed
+from usi_engine.core import CoreError, load_core, text_of
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.records.games import Game
+from usi_engine.records.tree import Record
+
+# A game of 100 moves takes a few seconds.
+NODES = 20_000
+LINES = 2  # puzzles compare the best move with the second
+
+
+class Cancelled(Exception):
+    """The analysis is not wanted any more."""
+
+
+class Review:
+    """An analysis of a game. `changed` is called on its thread after each position and at the end.
+
+    `page` is the HTML page, empty until it is ready. `fault` says why there is none.
+    """
+
+    def __init__(self, record: Record, evaluation: str, changed: Callable[[], None]) -> None:
+        moves = tuple(node.move for node in record.main_line)
+        self._game = Game(Path("game.kif"), 1, 1, "kif", record.start, moves, record)
+        self._limits, self._changed = Limits(NODES, evaluation=evaluation, multipv=LINES), changed
+        self._cancelled = threading.Event()
+        self.done, self.count, self.page, self.fault = 0, len(moves) + 1, "", ""
+
+    def start(self) -> None:
+        """Begin."""
+        threading.Thread(target=self._run, name="review", daemon=True).start()
+
+    def cancel(self) -> None:
+        """End after the position that is searched."""
+        self._cancelled.set()
+
+    def _run(self) -> None:
+        try:
+            self.page = self._analysed()
+        except Cancelled:
+            return
+        except (CoreError, WeightsError, MemoryError) as error:
+            self.fault = text_of(error)
+        self._changed()
+
+    def _analysed(self) -> str:
+        """Return the page. Cancelled."""
+        game, found = self._game, list[Evaluated]()
+        analyst, board = Analyst(self._limits), load_core().board(game.start)
+
+        def search(ply: int, effort: int) -> Evaluated:
+            self._check()
+            return found[ply] if effort == 1 else analyst.evaluate(game.board(ply), Wanted(LINES, effort=effort))
+
+        for move in [*game.moves, ""]:
+            found.append(analyst.evaluate(board))
+            self._check()
+            self.done += 1
+            self._changed()
+            if move:
+                board.push(move)
+        result = analysed(game, found)
+        return page_text(result, in_words(self._limits), puzzles_of(result, search))
+
+    def _check(self) -> None:
+        """Raise Cancelled after `cancel`."""
+        if self._cancelled.is_set():
+            raise Cancelled

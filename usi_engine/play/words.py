@@ -1,0 +1,82 @@
+"""Words of the dialogue: commands, their Japanese and short forms, the list of commands, suggestions."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from usi_engine.language import _
+
+# Japanese words are written in NFKC, as `plain` returns them.
+COMMANDS = {
+    "undo": ("u", "待った", "待つた", "まった", "戻す"),
+    "hint": ("h", "ヒント", "ひんと"),
+    "flip": ("反転", "盤面反転"),
+    "board": ("b", "d", "盤", "盤面", "局面"),
+    "level": ("レベル", "棋力", "強さ"),
+    "swap": ("交代", "手番交代", "先後交代"),
+    "moves": ("棋譜", "指し手"),
+    "save": ("保存", "棋譜保存"),
+    "resign": ("投了", "とうりょう", "参りました", "負けました", "まいりました", "まけました"),
+    "declare": ("宣言", "入玉宣言", "宣言勝ち"),
+    "new": ("新規", "新規対局", "再戦", "もう一局"),
+    "help": ("?", "ヘルプ", "へるぷ"),
+    "quit": ("q", "exit", "終了", "終わり", "やめる"),
+}
+NAMES = {word: name for name, others in COMMANDS.items() for word in (name, *others)}
+JOINED = re.compile(r"(\D+)(\d+)")  # a word and its number without a space, as in レベル５
+# Likeness of a mistyped word, from 0 to 1. Half of a Japanese word of two letters may be wrong.
+LIKE, LIKE_JAPANESE = 0.66, 0.5
+
+
+def plain(word: str) -> str:
+    """Return a word in lower case, its letters in their usual width."""
+    return unicodedata.normalize("NFKC", word).lower()
+
+
+def command_named(word: str) -> str:
+    """Return the name of the command that a word means; empty if there is none."""
+    return NAMES.get(plain(word), "")
+
+
+def split_command(line: str) -> tuple[str, str]:
+    """Return the command that a line begins with, empty if there is none, and the rest of the line."""
+    word, *rest = line.split(maxsplit=1) or [""]
+    joined = JOINED.fullmatch(plain(line))
+    name = command_named(word)
+    if not name and joined and command_named(joined[1]) == "level":
+        return "level", joined[2]
+    return name, rest[0] if rest else ""
+
+
+def nearest(word: str, known: Iterable[str] = NAMES) -> str:
+    """Return the known word that a mistyped one resembles most; empty if none does."""
+    typed = plain(word)
+    candidates = [one for one in known if len(one) > 1 and one.isascii() == typed.isascii()]
+    found = difflib.get_close_matches(typed, candidates, 1, LIKE if typed.isascii() else LIKE_JAPANESE)
+    return found[0] if found else ""
+
+
+def advice_on(text: str) -> str:
+    """Return the advice for text that is not understood."""
+    word = nearest(text.split(maxsplit=1)[0])
+    return _("did you mean {word}?").format(word=word) if word else _("help lists the commands")
+
+
+def help_text() -> str:
+    """Return the list of notations and commands."""
+    return _("""Moves: 7g7f, 8h2b+, P*5e; 7776FU; ７六歩, 76歩, 同銀, ５八金右, ２二角成
+undo        take your last move back
+hint        what the engine would play at full strength
+board       show the board again
+flip        turn the board
+moves       list the moves so far
+level N     change the level (0 to 20)
+swap        change sides
+save FILE   save as KIF, or in another format by the suffix
+resign      resign
+declare     win by declaration (entering king)
+new         another game
+quit        end (also Ctrl-C, Ctrl-D)""")
