@@ -182,7 +182,7 @@ def test_caches_fail_silently(tmp_path: Path) -> None:
             cache.keep(Arrays(), folder / "weights.unfolded")
             store = Store(folder / "game.jsonl")
             store.put(0, Evaluated(1, None, 2, 3, 4, ("7g7f",)))
-        assert store.get(0) is not None
+        assert store.get(0, load_core().board()) is not None
         assert set(content(folder)) <= {"weights.unfolded", "game.jsonl"}
     assert set(content(folder)) == {"weights.unfolded", "game.jsonl"}
 
