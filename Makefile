@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize fuzz fuzz-sanitize soak wine \
+.PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize fuzz fuzz-sanitize soak wine folder-windows \
 	coverage coverage-core perft signature bench figures pictures match lint format untranslated annotate sdist wheel folder release clean
 
 help:
@@ -15,7 +15,7 @@ help:
 	@echo "make test-page  tests of the pages in a browser (needs chromium); pictures: pictures of all pages in build/pictures"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
-	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
+	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part); folder-windows: a folder"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
@@ -133,6 +133,10 @@ soak: $(VENV)/.test build
 # build/wine/usi_engine starts the engine of Windows: make match OPPONENT=build/wine/usi_engine
 wine: probes
 	sh scripts/wine.sh $(PY) -q $(TESTS)
+
+# For a try only; releases are built on Windows.
+folder-windows: build
+	FOLDER=dist/windows sh scripts/wine.sh $(PY)
 
 # Both coverage targets print their report even if a test fails, because some tests measure time.
 coverage: $(VENV)/.coverage probes
