@@ -4,7 +4,8 @@ Environment:
     CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1),
                        count (release that counts cutoffs for bench.strength.ordering)
     CORE_EXT_ARCH      target CPU: native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
-    CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
+    CORE_EXT_SANITIZE  address adds AddressSanitizer and UndefinedBehaviorSanitizer, thread adds ThreadSanitizer (gcc
+                       and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
     CORE_EXT_PROBES    1 also builds the test modules (core_ext/_*.pyx), which tests and benches need
     CORE_EXT_SKIP      1 compiles nothing, for an editable installation if `build_ext --inplace` compiles the core
@@ -20,6 +21,7 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from babel.messages.mofile import write_mo
@@ -45,6 +47,13 @@ CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED, "count"
 # CORE_EXT_LEVEL: simd.h and vectors.h need it under MSVC, which has no macros for SSE4.1 and POPCNT.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
+# The flags of each sanitizer, for compiler and linker.
+SANITIZERS = {
+    "": [],
+    "address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "thread": ["-fsanitize=thread"],
+}
+
 PF_AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE in winnt.h
 
 # Warnings about code that Cython generates for any source.
@@ -53,7 +62,7 @@ CYTHON_WARNINGS = [
 ]  # fmt: skip
 
 
-def choice(variable: str, default: str, allowed: dict[str, object]) -> str:
+def choice(variable: str, default: str, allowed: Mapping[str, object]) -> str:
     value = os.environ.get(variable, default)
     if value not in allowed:
         raise SystemExit(f"{variable}={value}: expected one of {', '.join(allowed)}")
@@ -62,11 +71,11 @@ def choice(variable: str, default: str, allowed: dict[str, object]) -> str:
 
 PROFILE = choice("CORE_EXT_PROFILE", "release", CHECKS)
 ARCH = choice("CORE_EXT_ARCH", "native", ARCHITECTURES)
-SANITIZE = os.environ.get("CORE_EXT_SANITIZE") == "1"
+SANITIZE = choice("CORE_EXT_SANITIZE", "", SANITIZERS)
 WERROR = os.environ.get("CORE_EXT_WERROR") == "1"
 PROBES = os.environ.get("CORE_EXT_PROBES") == "1"
 SKIP = os.environ.get("CORE_EXT_SKIP") == "1"
-BUILD_BASE = os.path.join("build", "-".join([PROFILE, ARCH] + ["sanitize"] * SANITIZE))
+BUILD_BASE = os.path.join("build", "-".join([PROFILE, ARCH] + [SANITIZE] * bool(SANITIZE)))
 
 
 def macros() -> list[tuple[str, str | None]]:
@@ -124,13 +133,12 @@ def unix_flags() -> list[str]:
     flags = by_profile.get(PROFILE, ["-O3", "-g0"])
     flags += ["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra"] + [f"-Wno-{name}" for name in CYTHON_WARNINGS]
     flags += ["-Werror"] * WERROR
-    return flags + instruments() + ["-fno-omit-frame-pointer"] * SANITIZE
+    return flags + instruments() + ["-fno-omit-frame-pointer"] * bool(SANITIZE)
 
 
 def instruments() -> list[str]:
     """Return the flags that both the compiler and the linker need."""
-    found = ["--coverage"] if PROFILE == "coverage" else []
-    return found + (["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if SANITIZE else [])
+    return ["--coverage"] * (PROFILE == "coverage") + SANITIZERS[SANITIZE]
 
 
 def msvc_flags(target: bool = True) -> list[str]:

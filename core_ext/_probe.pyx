@@ -3,7 +3,8 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
-from core_ext.base.memory cimport release_large
+from core_ext.base.atomic cimport load_word, store_word
+from core_ext.base.memory cimport allocations, failing_allocation, release_large
 from core_ext.board cimport Board, names_of, squares_of
 from core_ext.engine cimport Table
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
@@ -368,13 +369,13 @@ cdef class TableProbe:
     def bucket(self, key: int):
         """Return the (check, data) words of the key's bucket. Keys that differ only in the lower 32 bits share one."""
         cdef TTEntry *entry = tt_bucket(&self.table, key)
-        return [(entry[i].check, entry[i].data) for i in range(BUCKET)]
+        return [(load_word(&entry[i].check), load_word(&entry[i].data)) for i in range(BUCKET)]
 
     def write(self, key: int, place: int, check: int, data: int):
         """Overwrite an entry of the bucket, as another thread might."""
         cdef TTEntry *entry = tt_bucket(&self.table, key) + <int>place
-        entry.check = check
-        entry.data = data
+        store_word(&entry.check, check)
+        store_word(&entry.data, data)
 
 
 cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise) noexcept nogil:
@@ -432,8 +433,8 @@ def fill_table(Table table not None, seed: int):
     cdef uint64_t state = <unsigned long long>seed
     cdef uint64_t i
     for i in range(table.table.buckets * BUCKET):
-        table.table.entries[i].check = random_word(&state)
-        table.table.entries[i].data = random_word(&state)
+        store_word(&table.table.entries[i].check, random_word(&state))
+        store_word(&table.table.entries[i].data, random_word(&state))
 
 
 def table_entry(Table table not None, Board board not None):
@@ -469,3 +470,11 @@ def tune_fields():
         "lmr_base": tune.lmr_base, "quiescence_see": tune.quiescence_see, "malus_limit": tune.malus_limit,
         "low_ply_order": tune.low_ply_order, "mate_in_one": tune.mate_in_one,
     }, sizeof(Tune) // sizeof(int)
+
+
+def fail_allocation(number: int):
+    """Let the `number`-th allocation of the core from now on fail once, or none (0); return how many there were."""
+    cdef uint64_t made = load_word(&allocations)
+    store_word(&allocations, 0)
+    store_word(&failing_allocation, number)
+    return made

@@ -59,7 +59,7 @@ cdef int declaration_rule(str rule) except -1:
 cdef int checked_color(object color) except -1:
     if color not in (BLACK, WHITE):
         raise ValueError(f"not a colour: {color!r}")
-    return color
+    return WHITE if color == WHITE else BLACK
 
 
 cdef list names_of(const Move *first, const Move *last):
@@ -113,6 +113,9 @@ cdef class MoveList:
     cdef Board board
     cdef bint pseudo
 
+    def __cinit__(self, Board board not None, bint pseudo=False):
+        self.board, self.pseudo = board, pseudo
+
     def __call__(self, include_all: bool = False):
         """Return the moves as a list, without dominated moves unless `include_all`."""
         cdef Move moves[MAX_MOVES]
@@ -134,12 +137,6 @@ cdef class MoveList:
 
     def __repr__(self):
         return f"<{'pseudo-legal' if self.pseudo else 'legal'} moves: {self}>"
-
-
-cdef MoveList moves_of(Board board, bint pseudo):
-    cdef MoveList made = MoveList.__new__(MoveList)
-    made.board, made.pseudo = board, pseudo
-    return made
 
 
 cdef class Board:
@@ -219,6 +216,8 @@ cdef class Board:
         text = sfen.strip()
         if text.startswith("sfen "):
             text = text[5:]
+        if " moves " in text:
+            raise ValueError(f"the moves are an argument of their own, as in Board.from_moves(['7g7f']): '{sfen}'")
         parse_sfen(&spare.pos, _START if text == "startpos" else text)
         copy_position(&self.pos, &spare.pos, 64)
         self.played = []
@@ -290,12 +289,12 @@ cdef class Board:
         `include_all` adds the dominated moves, non-promotions that are never better than the promotion: of a pawn,
         bishop or rook, or of a lance to the second rank.
         """
-        return moves_of(self, False)
+        return MoveList(self)
 
     @property
     def pseudo_legal_moves(self):
         """The legal moves and those that leave the king in check or mate by a pawn drop, as in `legal_moves`."""
-        return moves_of(self, True)
+        return MoveList(self, True)
 
     def is_legal(self, move: str):
         """Return whether the text is a legal move, dominated or not."""
@@ -378,8 +377,9 @@ cdef class Board:
         """
         cdef Move line[3]
         cdef uint64_t made = 0
+        cdef int escapes = max_escapes
         reserve_plies(&self.pos, 3)
-        return names_of(line, line + 3) if mate_in_three(&self.pos, max_escapes, line, &made) else []
+        return names_of(line, line + 3) if mate_in_three(&self.pos, escapes, line, &made) else []
 
     def repetition(self):
         """Return the result of fourfold repetition for the side to move: `none`, `draw`, `win` (the opponent gave

@@ -181,17 +181,18 @@ cdef class GameReader:
         king is missing. ValueError for an illegal move.
         """
         cdef TrainingPosition[::1] out = positions
-        cdef int written = 0, score, move
-        cdef bint scored = any([value is not None for value in scores])
-        cdef int bound = limit
+        cdef int written = 0, score, move, winner = result, bound = limit
+        cdef uint32_t number = game
+        cdef list texts = list(moves), values = list(scores)
+        cdef bint scored = any([value is not None for value in values])
         if not self._set_up(sfen):
             return 0
-        for text, value in zip(moves, scores):
-            move = parse_move(&self.pos, text)
-            score = UNSCORED if value is None else max(-bound, min(bound, value))
+        for text, value in zip(texts, values):
+            score = UNSCORED if value is None else max(-bound, min(bound, <int>value))
+            move = parse_move(&self.pos, text)  # from here on no code of the caller runs, which could change `pos`
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
             if (score != UNSCORED or not scored) and written + POSITIONS_PER_PLY <= out.shape[0]:
-                written += self._write(<Move>move, &out[written], score, result, game)
+                written += self._write(<Move>move, &out[written], score, winner, number)
             do_move(&self.pos, <Move>move)
         return written
 
@@ -207,9 +208,9 @@ cdef class GameReader:
             move = move_at(&self.pos, place)
             if move == NO_MOVE:
                 raise ValueError(f"move {len(found) + 1}: there is no legal move {place}")
-            found.append(format_move(move))
             reserve_plies(&self.pos, 1)
             do_move(&self.pos, move)
+            found.append(format_move(move))
         return found
 
     def places_of(self, sfen: str, moves):
@@ -225,9 +226,9 @@ cdef class GameReader:
             place = count_below(orders, count, text_order(<Move>move))
             if move_at(&self.pos, place) != move:
                 raise ValueError(f"a dominated move: '{text}'")
-            found.append(place)
             reserve_plies(&self.pos, 1)
             do_move(&self.pos, <Move>move)
+            found.append(place)
         return found
 
     def read_valued_moves(self, sfen: str, moves, values, positions, limit: int = 8000):
@@ -238,12 +239,14 @@ cdef class GameReader:
         0 and no result. Returns 0 if a king is missing. ValueError for an illegal move.
         """
         cdef TrainingPosition[::1] out = positions
-        cdef int written = 0, value, move
+        cdef int written = 0, value, move, bound = limit
+        cdef list texts = list(moves), numbers = list(values)
         if not self._set_up(sfen):
             return 0
         reserve_plies(&self.pos, 1)
-        for text, given in zip(moves, values):
-            move, value = parse_move(&self.pos, text), max(-limit, min(limit, given))
+        for text, given in zip(texts, numbers):
+            value = max(-bound, min(bound, <int>given))
+            move = parse_move(&self.pos, text)
             do_move(&self.pos, <Move>move)
             if written < out.shape[0] and is_quiet_position(&self.pos):
                 write_position(&self.pos, &out[written], -value, UNFINISHED, 0)

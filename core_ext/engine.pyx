@@ -12,6 +12,7 @@ from core_ext.eval.nnue import network as _network
 from core_ext.eval import piece_values as _piece_values
 from core_ext.eval cimport bonapiece
 from core_ext.base.arithmetic cimport clamp
+from core_ext.base.atomic cimport load_word
 from core_ext.base.stop cimport (
     Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
 )
@@ -33,7 +34,7 @@ from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_allocate, tt_clear, tt_free, tt_hashfull, tt_new_search, tt_touch,
 )
 from core_ext.shogi cimport types
-from core_ext.shogi.types cimport MAX_MOVES, MAX_PLY, Move
+from core_ext.shogi.types cimport MAX_MOVES, MAX_PLY, Move, uint64_t
 
 MATE = types.MATE
 MATE_BOUND = types.MATE_BOUND
@@ -50,7 +51,6 @@ SQUARES = types.SQUARES
 
 KppWeights = _weights.KppWeights
 Network = _network.Network
-FEATURE_COUNTS = _network.FEATURE_COUNTS
 INSTRUCTIONS = _network.INSTRUCTIONS
 check_architecture = _network.check_architecture
 PieceValues = _piece_values.PieceValues
@@ -101,7 +101,7 @@ cdef class Table:
     The memory is provided at once instead of during the first search.
     """
 
-    def __cinit__(self, megabytes: int):
+    def __cinit__(self, int megabytes):
         if megabytes < 1:
             raise ValueError(f"a transposition table of {megabytes} MB")
         tt_allocate(&self.table, megabytes)
@@ -174,8 +174,8 @@ cdef list parse_moves(const Position *pos, list texts):
 
 
 cdef class Worker:
-    """The search of one thread. While it searches, other threads may only read `nodes`, `seldepth` and `stopped`;
-    anything else raises RuntimeError.
+    """The search of one thread. While it searches, other threads may only read `nodes`; anything else raises
+    RuntimeError.
 
     Workers that share a table and a stop token search in parallel (lazy SMP), each with its own histories. All workers
     search alike; they diverge through the timing of their reads from the table. Without weights the static value is
@@ -240,10 +240,11 @@ cdef class Worker:
 
         ValueError if a number is out of range; MemoryError.
         """
+        cdef int interval = every, most = room
         self._check_idle()
-        if every < 0 or not 0 < room <= _LARGEST_ROOM:
+        if interval < 0 or not 0 < most <= _LARGEST_ROOM:
             raise ValueError(f"cannot sample every {every}th position, {room} at most")
-        allocate_samples(&self.searcher, every, room)
+        allocate_samples(&self.searcher, interval, most)
 
     def samples(self):
         """Return the lines from the root to the sampled positions, as lists of USI moves. None has a null move."""
@@ -297,12 +298,13 @@ cdef class Worker:
         stop. ValueError if depth, window or index is out of range.
         """
         cdef int plies = depth, low = alpha, high = beta, start = first, value
-        if not 0 <= start < self.searcher.root_count:
-            raise ValueError(f"no root move number {first} of {self.searcher.root_count}")
-        if not (1 <= plies <= types.MAX_DEPTH and -types.INFINITE <= low < high <= types.INFINITE):
-            raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
+        cdef uint64_t limit = node_limit
         self._check_idle()
-        self.searcher.node_limit = node_limit
+        if not 0 <= start < self.searcher.root_count:
+            raise ValueError(f"no root move number {start} of {self.searcher.root_count}")
+        if not (1 <= plies <= types.MAX_DEPTH and -types.INFINITE <= low < high <= types.INFINITE):
+            raise ValueError(f"cannot search to depth {plies} between {low} and {high}")
+        self.searcher.node_limit = limit
         self.searcher.next_check = 0
         self.searching = True
         with nogil:
@@ -313,22 +315,25 @@ cdef class Worker:
     @property
     def stopped(self):
         """True if the stop or the node limit ended the last search."""
+        self._check_idle()
         return bool(self.searcher.stopped)
 
     @property
     def nodes(self):
         """Nodes since set_root. May be read from any thread."""
-        return self.searcher.nodes
+        return load_word(&self.searcher.nodes)
 
     @property
     def seldepth(self):
         """Greatest ply that the last search reached."""
+        self._check_idle()
         return self.searcher.seldepth
 
     def lines(self, count: int = 1):
         """Return the first `count` root lines, best first."""
+        cdef int most = count
         self._check_idle()
-        return [line_of(self.searcher.roots + i) for i in range(min(<int>count, self.searcher.root_count))]
+        return [line_of(self.searcher.roots + i) for i in range(min(most, self.searcher.root_count))]
 
     def evaluate(self, board: Board):
         """Return (name, value) of each term of the static value, last `total`; centipawns for the side to move."""
@@ -342,7 +347,7 @@ cdef class MateSolver:
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
     `count_all_interpositions` futile interpositions count as moves of a mate. While it solves, other threads may only
-    read `nodes`, `expanded` and `hashfull`; anything else raises RuntimeError.
+    read `nodes` and `hashfull`; anything else raises RuntimeError.
     """
 
     cdef Solver solver
@@ -350,7 +355,7 @@ cdef class MateSolver:
     cdef Solution solution
     cdef bint solving
 
-    def __cinit__(self, megabytes: int, StopToken stop not None, count_all_interpositions: bool = False):
+    def __cinit__(self, int megabytes, StopToken stop not None, count_all_interpositions: bool = False):
         if megabytes < 1:
             raise ValueError(f"a mate table of {megabytes} MB")
         self.solver.count_all_interpositions = count_all_interpositions
@@ -384,12 +389,13 @@ cdef class MateSolver:
         """
         cdef Board given = board
         cdef int status, goal
+        cdef uint64_t limit = node_limit
         if aim not in _AIMS:
             raise ValueError(f"unknown aim '{aim}'; one of {', '.join(_AIMS)}")
         goal = _AIMS[aim]
         self._check_idle()
         set_root(&self.solver, &given.pos)
-        self.solver.node_limit = node_limit
+        self.solver.node_limit = limit
         self.solving = True
         with nogil:
             status = solve(&self.solver, &self.solution, goal)
@@ -399,19 +405,21 @@ cdef class MateSolver:
     @property
     def proved_shortest(self):
         """True if the last line is proved to be a shortest mate."""
+        self._check_idle()
         return bool(self.solution.shortest)
 
     @property
     def nodes(self):
         """Positions visited by the last or current solve. May be read from any thread."""
-        return self.solver.nodes
+        return load_word(&self.solver.nodes)
 
     @property
     def expanded(self):
-        """Positions among `nodes` that were expanded. May be read from any thread."""
+        """Positions among `nodes` that the last solve expanded."""
+        self._check_idle()
         return self.solver.expanded
 
     @property
     def hashfull(self):
-        """Permille of the proof table in use."""
+        """Permille of the proof table in use. May be read from any thread."""
         return proof_table_fullness(&self.solver.table)

@@ -5,6 +5,8 @@ Values and weights are in units of LOGIT centipawns. A model's terms are keys of
 `kp_tempo`, `pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
 
+from types import MappingProxyType
+
 from cpython.buffer cimport PyBuffer_FillInfo
 
 import numpy as np
@@ -30,12 +32,14 @@ king_slots = _factorized.king_slots
 
 LOGIT = 600
 ROW_SIZE = _ROW_SIZE
-SIZES = {"tempo": 2, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
-         "kkp": HALF_SQUARES * KKP_PER_KING, "kpp": ZONES * <long long>PAIRS * _ROW_SIZE,
-         "kp_tempo": HALF_SQUARES * BONAPIECES, "pp": PAIRS, "pp_tempo": PAIRS, "relative_pp": RELATIVE_PAIRS,
-         "relative_pp_tempo": RELATIVE_PAIRS}
+SIZES = MappingProxyType({
+    "tempo": 2, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
+    "kkp": HALF_SQUARES * KKP_PER_KING, "kpp": ZONES * <long long>PAIRS * _ROW_SIZE,
+    "kp_tempo": HALF_SQUARES * BONAPIECES, "pp": PAIRS, "pp_tempo": PAIRS, "relative_pp": RELATIVE_PAIRS,
+    "relative_pp_tempo": RELATIVE_PAIRS,
+})
 # Interleaved in memory: each pair's value parameter, then its tempo parameter.
-TEMPO_OF = {"pp_tempo": "pp", "relative_pp_tempo": "relative_pp"}
+TEMPO_OF = MappingProxyType({"pp_tempo": "pp", "relative_pp_tempo": "relative_pp"})
 
 
 def king_zones():
@@ -49,6 +53,13 @@ cdef class Rendezvous:
     cdef RendezvousSlots slots      # zeros at first
 
 
+cdef object checked_copy(positions):
+    """Return a copy of the positions, which no other thread can change. ValueError if one is damaged."""
+    copy = np.array(positions, order="C")
+    check_positions(copy)
+    return copy
+
+
 cdef class Trainer:
     """The float model. `terms` are `piece` and any others of SIZES; the tempo terms of pairs come all or none.
 
@@ -60,10 +71,10 @@ cdef class Trainer:
     cdef tuple _terms
 
     def __cinit__(self, terms):
-        self._terms = tuple(terms)
+        self._terms = tuple([str.__str__(name) for name in terms])
         self._check_terms()
         self.blocks = {}
-        for name in self.terms:
+        for name in self._terms:
             if name not in TEMPO_OF:
                 size = sizeof(PairParameters) if name in TEMPO_OF.values() else sizeof(Parameter)
                 self.blocks[name] = Block(SIZES[name] * size)
@@ -75,12 +86,12 @@ cdef class Trainer:
         return self._terms
 
     cdef _check_terms(self):
-        if "piece" not in self.terms or not set(self.terms) <= set(SIZES):
-            raise ValueError(f"terms {self.terms}: 'piece' and any of {', '.join(SIZES)}")
-        tempo = any(name in self.terms for name in TEMPO_OF)
+        if "piece" not in self._terms or not set(self._terms) <= set(SIZES):
+            raise ValueError(f"terms {self._terms}: 'piece' and any of {', '.join(SIZES)}")
+        tempo = any(name in self._terms for name in TEMPO_OF)
         for name, pair in TEMPO_OF.items():
-            if (name in self.terms) != (tempo and pair in self.terms):
-                raise ValueError(f"terms {self.terms}: '{name}' and '{pair}'; tempo terms for all pairs or for none")
+            if (name in self._terms) != (tempo and pair in self._terms):
+                raise ValueError(f"terms {self._terms}: '{name}' and '{pair}'; tempo terms for all pairs or for none")
 
     cdef _set_model(self):
         self.model.tempo = <Parameter *>self._memory("tempo")
@@ -92,7 +103,7 @@ cdef class Trainer:
         self.model.kp_tempo = <Parameter *>self._memory("kp_tempo")
         self.model.pp = <PairParameters *>self._memory("pp")
         self.model.relative_pp = <PairParameters *>self._memory("relative_pp")
-        self.model.tempo_pairs = any(name in self.terms for name in TEMPO_OF)
+        self.model.tempo_pairs = any(name in self._terms for name in TEMPO_OF)
 
     cdef void *_memory(self, str name):
         return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
@@ -115,18 +126,18 @@ cdef class Trainer:
         Each waits for the other at every position: if called alone, it never returns. ValueError for another shard.
         """
         cdef ThreadShards shards
-        if shard not in (0, 1):
-            raise ValueError(f"shard {shard}: 0 or 1")
-        shards.first = shards.last = shard
+        cdef int number = shard
+        if number not in (0, 1):
+            raise ValueError(f"shard {number}: 0 or 1")
+        shards.first = shards.last = number
         shards.rendezvous = &rendezvous.slots
         return self._learn(&shards, positions, rates, scale, result_share)
 
     cdef _learn(self, const ThreadShards *shards, positions, rates, float scale, float result_share):
-        cdef const TrainingPosition[::1] given = positions
+        cdef const TrainingPosition[::1] given = checked_copy(positions)
         cdef LearningRates chosen
         cdef Target target = [scale, result_share]
         cdef double loss = 0
-        check_positions(positions)
         (chosen.piece, chosen.kp, chosen.kkp, chosen.pp, chosen.zone, chosen.kpp, chosen.pp_tempo, chosen.relative_pp,
          chosen.relative_pp_tempo) = rates
         if given.shape[0]:
@@ -136,10 +147,9 @@ cdef class Trainer:
 
     def values(self, positions):
         """Return values for Black, float32, in LOGIT centipawns. ValueError as for `learn`."""
-        cdef const TrainingPosition[::1] given = positions
-        result = np.empty(len(positions), dtype=np.float32)
+        cdef const TrainingPosition[::1] given = checked_copy(positions)
+        result = np.empty(given.shape[0], dtype=np.float32)
         cdef float[::1] out = result
-        check_positions(positions)
         if given.shape[0]:
             with nogil:
                 predict(&self.model, &given[0], &out[0], given.shape[0])
@@ -152,7 +162,7 @@ cdef class Trainer:
         that the zone's kings share, then theirs, at the slots of king_slots(). Only one of a set of symmetric pairs
         (`pp`, `relative_pp` and their tempo terms) is used. KeyError if the model does not have the term.
         """
-        if name not in self.terms:
+        if name not in self._terms:
             raise KeyError(name)
         block = np.asarray(self.blocks[TEMPO_OF.get(name, name)]).view(np.float32)
         if name not in TEMPO_OF and name not in TEMPO_OF.values():
@@ -161,12 +171,14 @@ cdef class Trainer:
 
 
 cdef class Block:
-    """Zeroed memory on huge pages, as a buffer of bytes. MemoryError."""
+    """Zeroed memory on huge pages, as a buffer of bytes. ValueError for less than no bytes, MemoryError."""
     cdef void *memory
     cdef void *block
     cdef Py_ssize_t size
 
-    def __cinit__(self, size):
+    def __cinit__(self, Py_ssize_t size):
+        if size < 0:
+            raise ValueError(f"{size} bytes of weights")
         self.size = size
         self.memory = allocate_large(size, &self.block)
         if self.memory == NULL:

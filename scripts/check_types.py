@@ -1,4 +1,6 @@
-"""Check with mypy --strict that a user's code outside the project sees the types of the installed packages.
+"""Check a user's code outside the project with mypy --strict, and with pyright or basedpyright if installed.
+
+The code is that of `examples/`, of docs/python.md, and USER: the installed packages must give it their types.
 
     python scripts/check_types.py .venv/bin/python
 
@@ -7,38 +9,68 @@ The argument is the Python of the environment in which the program is installed;
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).parents[1]
 USER = """
 from core_ext.engine import MateSolver, StopToken
 from typing_extensions import assert_type
 
-from usi_engine import Board, Engine, Game, Score, load_games
+from usi_engine import (
+    Analysis, AsyncEngine, Board, Engine, Game, Limit, Node, PlayResult, Score, UsiEngine, load_games,
+)
 
 board = Board()
 assert_type(board.legal_moves(), list[str])
 assert_type(MateSolver(16, StopToken()), MateSolver)
 for game in load_games("game.kif"):
     assert_type(game, Game)
+    assert_type(game.variations, list[Node])
+    assert_type(game.times, tuple[int | None, ...])
 with Engine() as engine:
     assert_type(engine.analyse(board, nodes=1000).score, Score)
+    with engine.analysis(board, multipv=2) as stream:
+        assert_type([part for part in stream], list[Analysis])
+with Engine.popen("other", options={"Threads": 2}) as other:
+    assert_type(other, UsiEngine)
+    assert_type(other.play(board, Limit(time=1)), PlayResult)
+
+
+async def main() -> None:
+    async with await AsyncEngine.popen("other") as engine:
+        assert_type(await engine.analyse(board, depth=3), Analysis)
+        async with engine.analysis(board) as stream:
+            assert_type([part async for part in stream], list[Analysis])
 """
 
 
+def write_programs(folder: Path) -> None:
+    """Write the user's code into the folder, with settings for pyright."""
+    (folder / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict", "reportMissingModuleSource": false}')
+    (folder / "user.py").write_text(USER, encoding="utf-8")
+    for example in (ROOT / "examples").glob("*.py"):
+        shutil.copy(example, folder)
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for number, program in enumerate(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)):
+        (folder / f"page_{number}.py").write_text(program, encoding="utf-8")
+
+
 def check(python: Path) -> int:
-    """Run mypy on the examples and USER in a new folder; return its exit status."""
+    """Run the type checkers on the programs in a new folder; return an exit status."""
+    found = str(python.absolute())
+    commands = [["mypy", "--strict", "--python-executable", found, "."]]
+    pyrights = [name for name in ("pyright", "basedpyright") if importlib.util.find_spec(name)]
+    commands += [[name, "--pythonpath", found, "."] for name in pyrights]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "user.py").write_text(USER, encoding="utf-8")
-        for example in EXAMPLES.glob("*.py"):
-            shutil.copy(example, folder)
-        command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python.absolute()), "."]
-        return subprocess.run(command, cwd=folder, check=False).returncode
+        write_programs(Path(name))
+        runs = [subprocess.run([sys.executable, "-m", *command], cwd=name, check=False) for command in commands]
+    return max(run.returncode for run in runs)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ shift
 cd "$(dirname "$0")/.."
 out=$PWD/build/wine
 python=$(realpath -m "${WINDOWS_PYTHON:-$out/python}")
-export WINEPREFIX="$out/prefix" WINEDEBUG="${WINEDEBUG:--all}"
+# The prefix has a link to `/`, which setuptools would follow if it were here.
+export WINEPREFIX="${XDG_CACHE_HOME:-$HOME/.cache}/komadori-wine" WINEDEBUG="${WINEDEBUG:--all}"
 mkdir -p "$out"
 
 fail() {
@@ -78,6 +79,7 @@ compile() {
     needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
     find build/release-native/cython/core_ext -name '*.c' | while read -r source; do
         module=${source#build/release-native/cython/}
+        [ -e "${module%c}pyx" ] || [ -e "${module%c}py" ] || continue  # of a module that is no more
         module=${module%.c}.cp311-win_amd64.pyd
         [ -n "$(find "$source" core_ext -name '*.[ch]' -newer "$module" 2>&1)" ] || continue
         target=-march=x86-64-v3

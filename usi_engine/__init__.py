@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from usi_engine.evaluation.names import WeightsError
     from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games
-    from usi_engine.usi.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts
+    from usi_engine.records.tree import Node, Record
+    from usi_engine.usi.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts, UnknownOption
 
 NAME = "Komadori"
 AUTHOR = "the Komadori authors"
@@ -30,19 +31,27 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BLACK", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board", "CoreError", "Engine", "EngineDied",
-    "EngineError", "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Outcome", "PieceValues", "PlayResult",
-    "RecordError", "Score", "Termination", "Timeouts", "UsiEngine", "Variation", "WeightsError", "analyse",
-    "load_games", "mate",
+    "EngineError", "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Node", "Outcome", "PieceValues",
+    "PlayResult", "Record", "RecordError", "Score", "Termination", "Timeouts", "UnknownOption", "UsiEngine",
+    "Variation", "WeightsError", "analyse", "load_games", "mate",
 ]  # fmt: skip
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
     "core_ext.engine": ("PieceValues",),
     "usi_engine.records.faults": ("RecordError",),
     "usi_engine.records.games": ("Game", "load_games"),
+    "usi_engine.records.tree": ("Node", "Record"),
     "usi_engine.api.async_engine": ("AsyncEngine",),
     "usi_engine.core": ("CoreError",),
     "usi_engine.evaluation.names": ("WeightsError",),
-    "usi_engine.usi.driver": ("EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Timeouts"),
+    "usi_engine.usi.driver": (
+        "EngineDied",
+        "EngineError",
+        "EngineNonsense",
+        "EngineSilent",
+        "Timeouts",
+        "UnknownOption",
+    ),
     "usi_engine.api.engine": ("Engine", "analyse"),
     "usi_engine.api.mate_search": ("Mate", "mate"),
     "usi_engine.api.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker
 from usi_engine.core import board_of, load_core
+from usi_engine.evaluation.files import Fault, read_bytes
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.search.iterative import iterative_deepening
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # Size of the TT: ten entries per node of one search, at least TABLE_MEGABYTES.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
+LARGEST_OPENINGS = 64 << 20  # bytes
 # Number of lines that an opening move is drawn from.
 OPENING_LINES = 8
 # Nodes of all these lines, as a multiple of a move's nodes; the depth that reaches them is finished.
@@ -177,7 +179,11 @@ def read_openings(path: Path | None) -> list[str]:
     if path is None:
         return ["startpos"]
     core, found = load_core(), list[str]()
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
+    try:
+        text = read_bytes(path, LARGEST_OPENINGS).decode("utf-8-sig", "replace")
+    except Fault as fault:
+        raise ValueError(f"{path}: {fault}") from None
+    for number, line in enumerate(text.splitlines(), 1):
         try:
             found += [board_of(core, line.strip()).sfen()] if line.strip() else []
         except ValueError as error:

@@ -85,6 +85,12 @@ def decode(const uint8_t[::1] data, int16_t[::1] numbers, int factor) -> None:
 
 def encode(const int16_t[::1] numbers, int factor) -> bytes:
     """Return the numbers divided by `factor`, each in as few bytes as possible. ValueError if one is no multiple."""
+    if not numbers.shape[0]:
+        return encode_own(numbers, factor)
+    return encode_own(numbers.copy(), factor)   # another thread may change them between measuring and writing
+
+
+cdef bytes encode_own(const int16_t[::1] numbers, int factor):
     cdef Py_ssize_t size = 0, i
     cdef int32_t value
     cdef bint exact = factor > 0

@@ -2,54 +2,38 @@
  * Loads are relaxed: nothing else that a search reads depends on the value. Stores are release stores. */
 #ifndef KOMADORI_STOP_H
 #define KOMADORI_STOP_H
+#include "base/atomic.h"
 #include "base/monotonic.h"
 
-#if !defined(_MSC_VER)
-#include <stdatomic.h>
-#endif
-
 typedef struct {
-#if defined(_MSC_VER)
-    volatile int requested;
-    volatile long long deadline;    /* aligned to 8 bytes, so x64 never tears it */
-#else
-    _Atomic int requested;
-    _Atomic long long deadline;
-#endif
+    KOMADORI_ATOMIC(int) requested;
+    KOMADORI_ATOMIC(long long) deadline;
 } Stop;
-
-#if defined(_MSC_VER)
-#define KOMADORI_LOAD(word) (word)
-#define KOMADORI_STORE(word, value) ((word) = (value))
-#else
-#define KOMADORI_LOAD(word) atomic_load_explicit(&(word), memory_order_relaxed)
-#define KOMADORI_STORE(word, value) atomic_store_explicit(&(word), (value), memory_order_release)
-#endif
 
 static inline int stop_requested(const Stop *stop)
 {
-    return KOMADORI_LOAD(stop->requested);
+    return KOMADORI_LOAD(stop->requested, relaxed);
 }
 
 static inline int past_deadline(const Stop *stop)
 {
-    long long deadline = KOMADORI_LOAD(stop->deadline);
+    long long deadline = KOMADORI_LOAD(stop->deadline, relaxed);
     return deadline != 0 && monotonic_ns() >= deadline;
 }
 
 static inline void request_stop(Stop *stop)
 {
-    KOMADORI_STORE(stop->requested, 1);
+    KOMADORI_STORE(stop->requested, 1, release);
 }
 
 static inline void set_deadline(Stop *stop, long long deadline)
 {
-    KOMADORI_STORE(stop->deadline, deadline);
+    KOMADORI_STORE(stop->deadline, deadline, release);
 }
 
 static inline void clear_stop(Stop *stop)
 {
-    KOMADORI_STORE(stop->requested, 0);
-    KOMADORI_STORE(stop->deadline, 0);
+    KOMADORI_STORE(stop->requested, 0, release);
+    KOMADORI_STORE(stop->deadline, 0, release);
 }
 #endif

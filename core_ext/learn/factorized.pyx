@@ -53,11 +53,21 @@ def king_slots():
     return [(king_zone(king), row_slot(king)) for king in range(HALF_SQUARES)]
 
 
+cdef object of_size(values, Py_ssize_t size):
+    """Return the values as a new array of float32. ValueError for another number of them."""
+    found = np.array(values, dtype=np.float32, order="C").reshape(-1)
+    if found.shape[0] != size:
+        raise ValueError(f"{found.shape[0]} weights, {size} expected")
+    return found
+
+
 def coalesce_pieces(values):
-    """Return the weights of the kinds of pieces by Bonapiece number, White's negated: float32[BONAPIECES]."""
+    """Return the weights of the KINDS of pieces by Bonapiece number, White's negated: float32[BONAPIECES]. ValueError
+    for another number of weights.
+    """
     result = np.zeros(BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
-    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
+    cdef const float[::1] given = of_size(values, KINDS)
     cdef int number
     for number in range(BONAPIECES):
         if kinds.kind[number] >= 0:
@@ -66,10 +76,12 @@ def coalesce_pieces(values):
 
 
 def coalesce_relative_kp(values):
-    """Return relative KP weights as KP weights by king square and number: float32[HALF_SQUARES x BONAPIECES]."""
+    """Return the OFFSETS relative KP weights as KP weights by king square and number: float32[HALF_SQUARES x
+    BONAPIECES]. ValueError for another number of weights.
+    """
     result = np.zeros(HALF_SQUARES * BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
-    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
+    cdef const float[::1] given = of_size(values, OFFSETS)
     cdef int king, number, index
     for king in range(HALF_SQUARES):
         for number in range(BONAPIECES):
@@ -101,8 +113,8 @@ cdef float weight_of(const float *own, const float *shared, int a, int b, bint f
 cdef object coalesce(pairs, relative, bint for_black):
     result = np.zeros(PAIRS, dtype=np.float32)
     cdef float[::1] out = result
-    cdef const float[::1] own = np.ascontiguousarray(pairs, dtype=np.float32)
-    cdef const float[::1] shared = np.ascontiguousarray(relative, dtype=np.float32)
+    cdef const float[::1] own = of_size(pairs, PAIRS)
+    cdef const float[::1] shared = of_size(relative, RELATIVE_PAIRS)
     cdef float sign
     cdef int a, b
     for a in range(BONAPIECES):
@@ -113,10 +125,16 @@ cdef object coalesce(pairs, relative, bint for_black):
 
 
 def coalesce_pairs(pairs, relative):
-    """Return PP and relative PP weights by pair for one king's perspective: half, as both perspectives count."""
+    """Return PP and relative PP weights by pair for one king's perspective: half, as both perspectives count.
+
+    ValueError unless there are PAIRS and RELATIVE_PAIRS of them.
+    """
     return coalesce(pairs, relative, True) / 2
 
 
 def coalesce_tempo_pairs(pairs, relative):
-    """Return tempo weights of PP and relative PP as one PP weight, at the indices that represent symmetric pairs."""
+    """Return tempo weights of PP and relative PP as one PP weight, at the indices that represent symmetric pairs.
+
+    ValueError as for `coalesce_pairs`.
+    """
     return coalesce(pairs, relative, False)

@@ -3,6 +3,7 @@
 #define KOMADORI_RENDEZVOUS_H
 #include <stdint.h>
 #include <string.h>
+#include "base/atomic.h"
 #include "base/simd.h"
 
 #if defined(_WIN32)
@@ -13,20 +14,13 @@
 #else
 #include <sched.h>
 #endif
-#if !defined(_MSC_VER)
-#include <stdatomic.h>
-#endif
 
 /* Spins before a thread yields the processor: the other one may be waiting for it. */
 enum { SPINS = 4096 };
 
 /* The position's number and the shard's sum in one word, in two cache lines of its own (no false sharing). */
 typedef struct {
-#if defined(_MSC_VER)
-    volatile uint64_t word;
-#else
-    _Atomic uint64_t word;
-#endif
+    KOMADORI_ATOMIC(uint64_t) word;
     char padding[120];
 } Slot;
 
@@ -37,20 +31,12 @@ typedef struct {
 
 static inline void publish(Slot *slot, uint64_t word)
 {
-#if defined(_MSC_VER)
-    slot->word = word;  /* on x86 the compiler neither delays it nor the hardware moves it before earlier writes */
-#else
-    atomic_store_explicit(&slot->word, word, memory_order_release);
-#endif
+    KOMADORI_STORE(slot->word, word, release);
 }
 
 static inline uint64_t read_slot(const Slot *slot)
 {
-#if defined(_MSC_VER)
-    return slot->word;
-#else
-    return atomic_load_explicit(&slot->word, memory_order_acquire);
-#endif
+    return KOMADORI_LOAD(slot->word, acquire);
 }
 
 static inline void yield_processor(void)

@@ -5,24 +5,28 @@ Extensions of the plain algorithm:
 - Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces.
 - A repetition counts as no mate. A disproof that depends on a repetition is stored only for its path (A. Kishimoto and
   M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one.
-- Nearly equal moves (promotion or not; interposing drops on one square) form a group that counts once, with the
-  greatest number of its members, so that sums are not overestimated.
+- Nearly equal moves (promotion or not; interposing drops on one square, or on squares without support) form a group.
+  Each waits until the one before it is settled (as in KomoringHeights 1.1), so that sums are not overestimated.
 - Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
 
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
-children, its delta the sum of their phis.
+children. Its delta is the greatest phi of its children and a constant for each other one that is not settled (weak
+proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): the sum of all would count positions twice that
+several lines reach.
 """
 
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 
+from core_ext.base.atomic cimport add_to_word, load_word, store_word
+from core_ext.base.memory cimport allocate
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.shogi.bitboard cimport count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.shogi.position cimport (
-    allocate_position, board_key_after, copy_position, do_move, free_position, hand_of, in_check, Position,
-    SEEN_SLOTS, to_move32, undo_move,
+    allocate_position, attacked, board_key_after, copy_position, do_move, free_position, hand_of, in_check, Position,
+    occupied, SEEN_SLOTS, to_move32, undo_move,
 )
 from core_ext.mate.proof_pieces cimport (
     both_hands, clip_disproof_hand, disproof_hand_before, hand_max, hand_min, interposition_squares,
@@ -44,6 +48,7 @@ cdef enum:
     EVASION_PN = 3          # AND node: pn: for each evasion by a board move
     INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
     AND_DN = 2              # dn
+    OTHER_CHILD = 2         # of each unsettled child besides the one with the greatest number
 
 
 # ---- making moves ----
@@ -74,7 +79,7 @@ cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexce
 cdef void make_move(Solver *s, Move move, bint returned) noexcept nogil:
     cdef int attacker = s.attacker, piece_type
     do_move(&s.pos, move)
-    s.nodes += 1
+    add_to_word(&s.nodes, 1)
     if not returned:
         return
     piece_type = raw_type(type_of(captured_piece(s.pos.state.move)))
@@ -170,20 +175,26 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
 
 
 cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint returned) noexcept nogil:
-    cdef Move32 move32 = to_move32(&s.pos, move)
-    cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef Child *child = s.children + node.first + node.count
-    cdef int depth
     child.move = move
     child.returned = returned
     child.blocked_slider = <uint8_t>(blocked_slider if is_drop(move) else 0)
     child.remaining = node.remaining
     if node.remaining != UNLIMITED:
         child.remaining = 0 if returned else node.remaining - 1
-    child.hand = node.hand if returned else hand_after(s, move32, node.attacking)
-    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
-    child.leader = leader_of(s, node, move)
+    join_group(s, node, child)
     node.count += 1
+    if not child.waiting:
+        evaluate_child(s, node, child)
+
+
+cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept nogil:
+    """Set the child's key, hand and first result."""
+    cdef Move32 move32 = to_move32(&s.pos, child.move)
+    cdef uint64_t board_key = board_key_after(&s.pos, move32)
+    cdef int depth
+    child.hand = node.hand if child.returned else hand_after(s, move32, node.attacking)
+    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
     if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
         if depth >= 0:
@@ -192,17 +203,39 @@ cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint
     child.result = initial_result(s, node, child, extend_path(node.path_key, child.key, child.hand))
 
 
-cdef int leader_of(const Solver *s, const PnNode *node, Move move) noexcept nogil:
-    """Return the first child of the move's group: the same move but for promotion, or defending drops on one square."""
+cdef void join_group(Solver *s, PnNode *node, Child *child) noexcept nogil:
+    """Find the last child of the move's group and let the move wait for it."""
     cdef int i
-    cdef Move other
+    cdef Move other, move = child.move
+    cdef bint interposing = is_drop(move) and not node.attacking, alike
+    child.previous = -1
+    child.unsupported = interposing and not attacked(&s.pos, to_square(move), s.attacker ^ 1, occupied(&s.pos))
     for i in range(node.first, node.first + node.count):
         other = s.children[i].move
-        if to_square(other) != to_square(move):
-            continue
-        if from_square(other) == from_square(move) or (is_drop(move) and is_drop(other) and not node.attacking):
-            return s.children[i].leader
-    return node.first + node.count
+        alike = from_square(other) == from_square(move) or (interposing and is_drop(other))
+        if (alike and to_square(other) == to_square(move)) or (child.unsupported and s.children[i].unsupported):
+            child.previous = i
+    child.waiting = child.previous >= 0 and not is_settled(node, s.children + child.previous)
+    if child.waiting:
+        child.result = unsolved(PROOF_INFINITE, 0) if node.attacking else unsolved(0, PROOF_INFINITE)
+        node.waiting += 1
+
+
+cdef inline bint is_settled(const PnNode *node, const Child *child) noexcept nogil:
+    """Return whether the child leaves the node to its other children."""
+    return not child.waiting and child_phi(node, &child.result) == 0
+
+
+cdef void end_waiting(Solver *s, PnNode *node) noexcept nogil:
+    """Evaluate the children whose predecessors are settled."""
+    cdef int i
+    cdef Child *child
+    for i in range(node.first, node.first + node.count):
+        child = s.children + i
+        if child.waiting and is_settled(node, s.children + child.previous):
+            child.waiting = False
+            node.waiting -= 1
+            evaluate_child(s, node, child)
 
 
 cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
@@ -219,7 +252,7 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move *move = moves
     cdef Move *last = moves
     cdef int blocked_slider = 0
-    node.count = 0
+    node.count = node.waiting = 0
     if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
         if node.remaining != UNLIMITED and not s.count_all_interpositions and some(interposition_squares(&s.pos)):
@@ -252,19 +285,16 @@ cdef inline uint32_t child_phi(const PnNode *node, const PnResult *result) noexc
     return result.dn if node.attacking else result.pn
 
 
-cdef uint32_t sum_phi(Solver *s, const PnNode *node) noexcept nogil:
-    """Return the node's delta: the sum over the groups of their greatest phi."""
-    cdef uint64_t total = 0
+cdef uint32_t weak_delta(const Solver *s, PnNode *node) noexcept nogil:
+    """Return the node's delta, 0 if all children are settled; set node.others."""
+    cdef uint32_t most = 0, unsettled = 0, phi
     cdef int i
-    cdef Child *child
     for i in range(node.first, node.first + node.count):
-        s.children[i].max_phi = 0
-    for i in range(node.first, node.first + node.count):
-        child = s.children + i
-        s.children[child.leader].max_phi = max(s.children[child.leader].max_phi, child_phi(node, &child.result))
-    for i in range(node.first, node.first + node.count):
-        total += s.children[i].max_phi
-    return <uint32_t>min(total, <uint64_t>(PROOF_INFINITE - 1))
+        phi = child_phi(node, &s.children[i].result)
+        most = max(most, phi)
+        unsettled += phi > 0
+    node.others = OTHER_CHILD * (max(unsettled, 1) - 1)
+    return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
 
 
 cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcept nogil:
@@ -348,12 +378,15 @@ cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
 
 cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
     """Set the node's result and the child to search; return the second least delta."""
-    cdef uint32_t best, second_delta = select_child(s, node, &best), total
+    cdef uint32_t best, second_delta, total
     cdef bint attacking = node.attacking
+    if node.waiting:
+        end_waiting(s, node)
+    second_delta = select_child(s, node, &best)
     if best == 0:
         node.result = or_node_proof(s, node) if attacking else and_node_disproof(s, node)
         return second_delta
-    total = sum_phi(s, node)
+    total = weak_delta(s, node)
     if total == 0:
         node.result = or_node_disproof(s, node) if attacking else and_node_proof(s, node)
     else:
@@ -363,11 +396,9 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
 
 # ---- the search, on an explicit stack ----
 
-cdef inline uint32_t remaining_threshold(uint32_t limit, uint32_t total, uint32_t max_phi) noexcept nogil:
-    """Return the phi of a child, now `max_phi` for its group, at which the node's sum `total` reaches `limit`."""
-    if limit >= PROOF_INFINITE:
-        return PROOF_INFINITE
-    return limit - min(total - max_phi, limit)
+cdef inline uint32_t child_threshold(uint32_t limit, uint32_t others) noexcept nogil:
+    """Return the phi of a child at which the node's delta reaches `limit`."""
+    return limit if limit >= PROOF_INFINITE else limit - min(others, limit)
 
 
 cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, Hand hand, int remaining,
@@ -380,7 +411,7 @@ cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, H
     node.remaining = remaining
     node.blocked_slider = blocked_slider
     node.attacking = attacking
-    node.nodes_before = s.nodes
+    node.nodes_before = load_word(&s.nodes)
     s.expanded += 1
     node.thpn = node.thdn = PROOF_INFINITE
     node.first = 0 if s.depth == s.base else s.stack[s.depth - 1].first + s.stack[s.depth - 1].count
@@ -391,23 +422,23 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
     cdef Child *child = s.children + node.chosen
     cdef PnNode *below = node + 1
     cdef uint32_t margin = min(second_delta + second_delta * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
-    cdef uint32_t max_phi = s.children[child.leader].max_phi
     make_move(s, child.move, child.returned)
     s.depth += 1
     push_node(s, not node.attacking, child.key, extend_path(node.path_key, child.key, child.hand), child.hand,
               child.remaining, child.blocked_slider)
     if node.attacking:
         below.thpn = min(node.thpn, margin)
-        below.thdn = remaining_threshold(node.thdn, node.result.dn, max_phi)
+        below.thdn = child_threshold(node.thdn, node.others)
     else:
         below.thdn = min(node.thdn, margin)
-        below.thpn = remaining_threshold(node.thpn, node.result.pn, max_phi)
+        below.thpn = child_threshold(node.thpn, node.others)
 
 
 cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
     """Store the result in the table and the parent, and unmake the move."""
     if node.result.pn == 0 or node.result.dn == 0 or not s.stopped:
-        proof_table_store(&s.table, node.key, node.hand, node.path_key, &node.result, s.nodes - node.nodes_before)
+        proof_table_store(&s.table, node.key, node.hand, node.path_key, &node.result,
+                          load_word(&s.nodes) - node.nodes_before)
     if s.depth == s.base:
         return
     undo_move(&s.pos)
@@ -430,13 +461,13 @@ cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
 
 cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
     """Check the flag at every step, the clock every CHECK_INTERVAL nodes."""
-    if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit):
+    if stop_requested(s.stop) or (s.node_limit and load_word(&s.nodes) >= s.node_limit):
         return True
     if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
         return True
-    if s.nodes < s.next_check:
+    if load_word(&s.nodes) < s.next_check:
         return False
-    s.next_check = next_check(s.nodes, 0)
+    s.next_check = next_check(load_word(&s.nodes), 0)
     return past_deadline(s.stop)
 
 
@@ -478,8 +509,8 @@ cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider
 
 cdef int allocate_solver(Solver *s, int megabytes) except -1:
     allocate_position(&s.pos, 16)
-    s.stack = <PnNode *>malloc(MAX_MATE_PLY * sizeof(PnNode))
-    s.children = <Child *>malloc(MAX_CHILDREN * sizeof(Child))
+    s.stack = <PnNode *>allocate(MAX_MATE_PLY * sizeof(PnNode))
+    s.children = <Child *>allocate(MAX_CHILDREN * sizeof(Child))
     if s.stack == NULL or s.children == NULL:
         raise MemoryError("no memory for a mate search")
     proof_table_allocate(&s.table, megabytes)
@@ -502,7 +533,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     # Board and attacker's hand alone do not determine the defender's hand: add the pieces in play.
     s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F
     s.salt ^= <uint64_t>(1 + 2 * s.count_all_interpositions + pos.side) << 50
-    s.nodes = 0
+    store_word(&s.nodes, 0)
     s.expanded = 0
     s.next_check = 0
     s.base = 0

@@ -2,6 +2,7 @@
 
 from libc.string cimport memcpy
 
+from core_ext.base.atomic cimport add_to_word, load_word
 from core_ext.base.stop cimport Stop, clear_stop
 from core_ext.mate.dfpn cimport (
     Child, MAX_MATE_PLY, Solver, UNLIMITED, make_move, prove, search_root, shortest_mate_child,
@@ -46,7 +47,7 @@ cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
     """
     cdef Move move = mate_in_one(&s.pos)
     if not move and played and remaining == UNLIMITED:
-        s.node_limit = s.nodes + EXTRA_NODES
+        s.node_limit = load_word(&s.nodes) + EXTRA_NODES
         move = shortest_attack(s, remaining, played)
         s.node_limit = 0
         s.stopped = False
@@ -121,6 +122,8 @@ cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
 
 cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil:
     """Find a mate in one or three without the table."""
+    cdef uint64_t made = 0
+    cdef bint found
     solution.line[0] = mate_in_one(&s.pos)
     solution.length = solution.line[0] != NO_MOVE
     solution.shortest = solution.length == 1
@@ -129,7 +132,9 @@ cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil
     # If futile interpositions do not count, a mate in three may really be a mate in one.
     if aim != AIM_FIRST and not s.count_all_interpositions:
         return False
-    if not mate_in_three(&s.pos, MAX_ESCAPES, solution.line, &s.nodes):
+    found = mate_in_three(&s.pos, MAX_ESCAPES, solution.line, &made)
+    add_to_word(&s.nodes, made)
+    if not found:
         return False
     solution.length = 3
     solution.shortest = s.count_all_interpositions
@@ -141,9 +146,9 @@ cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int lo
     cdef Move line[MAX_MATE_PLY]
     cdef int plies
     if aim == AIM_SHORTER:
-        s.node_limit = s.nodes * 2 + EXTRA_NODES
+        s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
-        s.node_limit = max(limit, s.nodes + 1)
+        s.node_limit = max(limit, load_word(&s.nodes) + 1)
     plies = shortest_mate(s, longest)
     plies = mating_line(s, line, MAX_MATE_PLY, plies) if plies else 0
     if plies:

@@ -4,6 +4,7 @@ value, bookkeeping of moves."""
 from libc.string cimport memcpy
 
 from core_ext.base.arithmetic cimport clamp
+from core_ext.base.atomic cimport add_to_word, load_word
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.mate.mate_in_one cimport mate_in_one
@@ -33,7 +34,7 @@ cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noe
     prefetch_continuation_corrections(ss, move32)
     do_move(&s.pos, move)
     prefetch_corrections(s, ss + 1)
-    s.nodes += 1
+    add_to_word(&s.nodes, 1)
 
 
 cdef inline void prefetch_next(const Searcher *s, Picker *picker) noexcept nogil:
@@ -56,15 +57,16 @@ cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
 
 cdef inline bint check_stop(Searcher *s) noexcept nogil:
     """Update and return s.stopped. The stop flag is read at every node, the clock once per CHECK_INTERVAL nodes."""
-    if stop_requested(s.stop) or (s.nodes >= s.next_check and check_limits(s)):
+    if stop_requested(s.stop) or (load_word(&s.nodes) >= s.next_check and check_limits(s)):
         s.stopped = True
     return s.stopped
 
 
 cdef inline bint check_limits(Searcher *s) noexcept nogil:
     """Set the node count of the next check; return whether the node limit or the deadline is reached."""
-    s.next_check = next_check(s.nodes, s.node_limit)
-    return (s.node_limit and s.nodes >= s.node_limit) or past_deadline(s.stop)
+    cdef uint64_t nodes = load_word(&s.nodes)
+    s.next_check = next_check(nodes, s.node_limit)
+    return (s.node_limit and nodes >= s.node_limit) or past_deadline(s.stop)
 
 
 cdef inline bint follows_pv(const Searcher *s, const Stack *ss, int ply) noexcept nogil:

@@ -8,6 +8,7 @@ from libc.math cimport log
 from libc.string cimport memcpy
 
 from core_ext.base.arithmetic cimport clamp
+from core_ext.base.atomic cimport load_word
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
@@ -514,14 +515,14 @@ cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int
 cdef bint search_root_move(Searcher *s, Node *node, RootMove *root) noexcept nogil:
     """Search a root move; return whether the root search ends, because it is stopped or beta is reached."""
     cdef Candidate candidate
-    cdef uint64_t nodes_before = s.nodes
+    cdef uint64_t nodes_before = load_word(&s.nodes)
     cdef int value
     root.searched = True
     begin_move(s, node, root.move, &candidate)
     value = search_move(s, node, &candidate)
     if check_stop(s):
         return True
-    root.nodes += s.nodes - nodes_before
+    root.nodes += load_word(&s.nodes) - nodes_before
     update_root_move(s, node, root, value)
     if update_best(node, root.move, value):
         return True

@@ -1,5 +1,6 @@
 """The structs of the search: a thread (Searcher), a ply (Stack), a node (Node) and a move to search (Candidate)."""
 
+from core_ext.base.atomic cimport SharedWord
 from core_ext.base.stop cimport Stop
 from core_ext.eval.evaluate cimport Evaluator
 from core_ext.search.history cimport Histories, PieceTo
@@ -65,7 +66,7 @@ cdef struct Searcher:
     TranspositionTable *table
     const Stop *stop        # set by another thread, or past its deadline
     bint stopped            # by `stop` or the node limit: values returned from now on are void
-    uint64_t nodes
+    SharedWord nodes        # other threads may read it
     uint64_t node_limit     # 0: none
     uint64_t next_check     # node count of the next check of limit and clock
     int seldepth

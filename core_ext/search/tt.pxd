@@ -3,11 +3,13 @@
 Entry, 16 bytes, two words:
     check   the position's full key XOR the data word
     data    bits 0-15 move, 16-31 value, 32-47 static value, 48-55 depth + 8, 56-57 bound, 58 on_pv, 59-63 generation
-Threads write without locks. A torn entry (check word of one thread, data of another) does not match its key and is not
-found: R. Hyatt and T. Mann, "A lock-less transposition table implementation for parallel search", 2002.
+Threads read and write without locks, by relaxed atomics, which are plain moves on x86 and ARM. A torn entry (check word
+of one thread, data of another) does not match its key and is not found: R. Hyatt and T. Mann, "A lock-less
+transposition table implementation for parallel search", 2002.
 A bucket is four entries, one cache line.
 """
 
+from core_ext.base.atomic cimport SharedWord, load_word
 from core_ext.shogi.bitboard cimport prefetch
 from core_ext.shogi.types cimport Move, int16_t, is_loss, is_win, uint64_t
 
@@ -21,8 +23,8 @@ cdef enum:
     DEPTH_OFFSET = 8        # added to a stored depth, so that it is not negative
 
 cdef struct TTEntry:
-    uint64_t check
-    uint64_t data
+    SharedWord check
+    SharedWord data
 
 cdef struct TranspositionTable:
     TTEntry *entries
@@ -71,8 +73,8 @@ cdef inline void tt_probe(const TranspositionTable *table, uint64_t key, TTData 
     cdef uint64_t word
     cdef int i
     for i in range(BUCKET):
-        word = entry[i].data
-        if (entry[i].check ^ word) == key and word:
+        word = load_word(&entry[i].data)
+        if (load_word(&entry[i].check) ^ word) == key and word:
             tt_unpack(word, data)
             return
     data.hit = False

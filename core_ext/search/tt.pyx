@@ -1,7 +1,9 @@
 """Memory, replacement and ageing of the transposition table."""
 
+from libc.limits cimport INT_MAX
 from libc.string cimport memset
 
+from core_ext.base.atomic cimport load_word, store_word
 from core_ext.base.memory cimport allocate_large, release_large, touch_large
 from core_ext.shogi.types cimport Move, uint16_t, uint64_t
 
@@ -38,10 +40,11 @@ cdef void tt_new_search(TranspositionTable *table) noexcept nogil:
 
 
 cdef int tt_hashfull(const TranspositionTable *table) noexcept nogil:
+    cdef uint64_t data
     cdef int i, written = 0
     for i in range(1000):
-        if table.entries[i].data and stored_generation(table.entries[i].data) == table.generation:
-            written += 1
+        data = load_word(&table.entries[i].data)
+        written += data != 0 and stored_generation(data) == table.generation
     return written
 
 
@@ -63,12 +66,14 @@ cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t 
     cdef TTEntry *entry = tt_bucket(table, key)
     cdef TTEntry *chosen = entry
     cdef uint64_t data
-    cdef int i
+    cdef int i, value, least = INT_MAX
     for i in range(BUCKET):
-        data = entry[i].data
-        if not data or (entry[i].check ^ data) == key:
+        data = load_word(&entry[i].data)
+        if not data or (load_word(&entry[i].check) ^ data) == key:
             return entry + i
-        if replace_value(table, data) < replace_value(table, chosen.data):
+        value = replace_value(table, data)
+        if value < least:
+            least = value
             chosen = entry + i
     return chosen
 
@@ -83,8 +88,8 @@ cdef inline bint is_deeper(const TranspositionTable *table, uint64_t data, int d
 cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value, int static_value, int depth,
                    int bound, bint on_pv) noexcept nogil:
     cdef TTEntry *entry = entry_to_replace(table, key)
-    cdef uint64_t data = entry.data
-    cdef bint known = (entry.check ^ data) == key and data != 0
+    cdef uint64_t data = load_word(&entry.data)
+    cdef bint known = (load_word(&entry.check) ^ data) == key and data != 0
     if known and not move:
         move = <Move>(data & 0xFFFF)
     if known and is_deeper(table, data, depth, bound, on_pv):
@@ -93,5 +98,5 @@ cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value
         data = (<uint64_t>move | <uint64_t><uint16_t>value << 16 | <uint64_t><uint16_t>static_value << 32
                 | <uint64_t>(depth + DEPTH_OFFSET) << 48 | <uint64_t>bound << 56 | <uint64_t>on_pv << 58
                 | <uint64_t>table.generation << 59)
-    entry.check = key ^ data
-    entry.data = data
+    store_word(&entry.check, key ^ data)
+    store_word(&entry.data, data)

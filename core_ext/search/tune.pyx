@@ -38,10 +38,11 @@ def set_tunable(name: str, value: int) -> None:
     """Set a constant for the next searches of this process. ValueError if the name or the value is not allowed."""
     if name not in _ROWS:
         raise ValueError(f"unknown constant '{name}'")
+    number = int(value)
     row = tune_row(_ROWS[name])
-    if not row.least <= value <= row.greatest:
-        raise ValueError(f"{name} = {value} is not within {row.least} and {row.greatest}")
-    value_of(_ROWS[name])[0] = value
+    if not row.least <= number <= row.greatest:
+        raise ValueError(f"{name} = {number} is not within {row.least} and {row.greatest}")
+    value_of(_ROWS[name])[0] = number
 
 
 cdef void set_defaults() noexcept nogil:

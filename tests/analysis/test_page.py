@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.common import japanese, page_json, three_moves
-from tests.records.common import FAST, RECORDS, game_of
+from tests.analysis.common import japanese, judged, mating, page_json, three_moves
+from tests.records.common import FAST, RECORDS, game_of, valued
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.judgement import GRADES
@@ -55,6 +55,12 @@ def test_lines_stand_where_they_begin() -> None:
         ("better", ["2g2f", "8d8e"], ["☗P-2f", "☖P-8e"])
     ]
     assert (nodes[3]["lines"][0]["text"], nodes[3]["lines"][0]["win"]) == ("+40", 51.7)
+    nodes = page_data(judged("7g7f", valued(0, "2g2f"), valued(300, "3c3d")), "")["nodes"]
+    assert [(line["kind"], line["moves"]) for line in nodes[1]["lines"]] == [
+        ("best", ["3c3d"]), ("better", ["2g2f"]), ("refutation", ["3c3d"])
+    ]  # fmt: skip
+    nodes = page_data(judged("7g7f", mating(3, "2g2f"), valued(-4000, "3c3d")), "")["nodes"]
+    assert [line["kind"] for line in nodes[1]["lines"]] == ["best", "better"]  # a missed mate that still wins
     three = data_of("game.kif", multipv=3)["nodes"][0]["lines"]
     assert [line["kind"] for line in three] == ["best", "candidate", "candidate"]
     assert three[0]["win"] >= three[1]["win"] >= three[2]["win"]

@@ -18,6 +18,7 @@ def test_calls_and_streams() -> None:
         async with AsyncEngine(Engine("material", megabytes=1)) as engine:
             assert (await engine.analyse(Board(), depth=2)).depth == 2
             assert (await engine.play(Board(), Limit(depth=1))).move
+            await engine.configure({"Threads": 2})
             await engine.new_game()
             async with engine.analysis(Board(), depth=3) as stream:
                 assert [part.depth async for part in stream] == [1, 2, 3]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
@@ -23,8 +24,11 @@ from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
 from tests.programs import HEED_CTRL_C
 from tests.records.common import RECORDS
 from usi_engine import Analysis, Engine, Game, Limit, RecordError, Score, WeightsError, analyse, load_games, mate
+from usi_engine.api.engine import HEEDED
+from usi_engine.api.search_engine import OptionValues
 
 ROOT = Path(__file__).resolve().parents[2]
+FAKE = str(ROOT / "tests" / "csa" / "fake_engine.py")
 LIMIT = 400.0  # seconds of a search that is ended from outside
 MOST_MOMENTS = 50
 
@@ -207,6 +211,38 @@ def test_other_arguments_of_an_engine_are_refused() -> None:
             Engine(evaluation)
 
 
+def test_something_else_than_a_board_is_refused(engine: Engine) -> None:
+    calls: list[Callable[[Any], object]] = [
+        lambda board: engine.analyse(board, depth=1), lambda board: engine.play(board, Limit(depth=1)),
+        engine.analysis, engine.static_value, mate,
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(TypeError, match=r"give a Board, such as Board\(\) .*, not 'startpos'"):
+            call("startpos")
+
+
+def test_options(engine: Engine) -> None:
+    """A refused option leaves the others as they were."""
+    assert engine.options["Threads"].startswith("spin default ") and engine.options.keys() == set(HEEDED)
+    assert engine.analyse(Board(DECLARABLE), depth=1).outcome
+    engine.configure({"EnteringKingRule": "NoEnteringKing", "Threads": 2})
+    assert engine.analyse(Board(DECLARABLE), depth=1).outcome is None and engine.threads == 2
+    wrong: list[tuple[OptionValues, str]] = [
+        ({"BookFile": "x.db"}, "Engine has no option 'BookFile'; it has Threads,"),
+        ({"Threads": 1, "SlowMover": "fast"}, "option SlowMover cannot be 'fast'; it stays 100"),
+        ({"Threads": 513}, "Threads must be from 1 to 512, not 513"), ({"EvalFile": "none.bin"}, "none.bin"),
+    ]  # fmt: skip
+    for options, reason in wrong:
+        with pytest.raises((ValueError, WeightsError), match=re.escape(reason)):
+            engine.configure(options)
+    assert engine.analyse(Board(DECLARABLE), depth=1).outcome is None and engine.threads == 2
+    engine.configure({"EvalFile": "<internal>"})
+    lone_rook = "4k4/9/9/9/9/9/9/9/4K4 b R 1"
+    assert engine.static_value(Board(lone_rook)) != 990
+    with Engine(megabytes=1, options={"EvalFile": "material", "USI_Hash": 2}) as other:
+        assert other.static_value(Board(lone_rook)) == 990
+
+
 def test_a_closed_engine_refuses_everything(engine: Engine) -> None:
     engine.close()
     engine.close()
@@ -328,6 +364,24 @@ def interrupted_at(engine: Engine, moment: int) -> bool:
     return "c_exception" in seen  # queue.Empty
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork()")
+def test_a_forked_engine_refuses_to_search(tmp_path: Path) -> None:
+    """It would wait for threads that do not exist; `close` leaves the other process alone."""
+    code = (
+        "import os\nfrom usi_engine import Board, Engine\n"
+        f"engines = Engine('material', megabytes=1), Engine.popen({[sys.executable, FAKE, str(tmp_path / 'log')]})\n"
+        "with engines[0], engines[1], engines[0].analysis(Board()) as stream:\n"
+        "    next(stream)\n    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        for call in (*(engine.new_game for engine in engines), lambda: next(stream), stream.result):\n"
+        "            try:\n                call()\n"
+        "            except RuntimeError as error:\n                print(error, flush=True)\n"
+        "        for engine in engines:\n            engine.close()\n        os._exit(0)\n"
+        "    os.waitpid(child, 0)\n    next(stream)\n    engines[1].new_game()\n"
+    )
+    assert output_of(code) == 4 * "fork() does not copy the threads of an engine: make a new one in this process\n"
+
+
 # ---- mates ----
 
 
@@ -354,6 +408,29 @@ def test_games_of_a_file(name: str) -> None:
     assert tuple(game.board().moves()) == game.moves and len(game.moves) > 3
     assert game.board(2).moves() == list(game.moves[:2])
     assert game.board(0) == Board(game.start)
+    assert len(game.times) == len(game.moves) == len(game.comments) - 1
+
+
+def test_all_that_a_game_tells() -> None:
+    (game,) = load_games(RECORDS / "game.kif")
+    assert (game.players, game.headers["棋戦"]) == (("駒鳥", "太郎"), "試験対局")
+    assert (game.times[:2], game.comments[0]) == ((3000, 4000), "自己対局の棋譜。")
+    assert game.end is not None and (game.end.name, game.result) == ("TORYO", -1)
+
+
+def test_games_of_a_folder(tmp_path: Path) -> None:
+    """In the order of names; other files are left alone."""
+    (tmp_path / "b").mkdir()
+    for name, text in (("b/1.csa", "+7776FU\n%TORYO\n"), ("a.KIF", "1 ７六歩(77)\n2 "), ("c.txt", "")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(RecordError, match=r"a\.KIF, line 2"):
+        list(load_games(tmp_path))
+    faults = list[RecordError]()
+    (game,) = load_games(tmp_path, faults.append)
+    assert (game.path, game.result, len(faults)) == (tmp_path / "b" / "1.csa", 1, 1)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RecordError, match="empty: no game records in this folder"):
+        list(load_games(tmp_path / "empty"))
 
 
 @pytest.mark.parametrize("name", ["illegal.kif", "broken.jkf", "none.kif"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +22,7 @@ from usi_engine import (
     EngineSilent,
     Limit,
     Timeouts,
+    UnknownOption,
     UsiEngine,
 )  # fmt: skip
 
@@ -111,9 +114,12 @@ def test_an_engine_that_fails(opened: Opened, answer: str, kind: type[EngineErro
 
 
 def test_time_is_kept_for_the_engine(opened: Opened) -> None:
-    """An engine that ignores its time is stopped."""
-    with opened("think") as engine:
+    """An engine that ignores its time is stopped, and killed if it ignores that too."""
+    with opened("think", "think", "hang", timeouts=QUICK) as engine:
         assert engine.play(Board(), Limit(time=0.01)).end == "resign"
+        assert engine.play(Board(), Limit(black_clock=0.01, white_clock=1000)).end == "resign"
+        with pytest.raises(EngineSilent, match="does not answer stop"):
+            engine.play(Board.from_moves(["7g7f"]), Limit(black_clock=1000, white_clock=0.01))
 
 
 @pytest.mark.parametrize(
@@ -141,5 +147,33 @@ def test_refused_arguments(opened: Opened) -> None:
         ):  # fmt: skip
             with pytest.raises(ValueError):
                 call()
-        with pytest.raises(EngineError, match="no option 'Hash'"):
-            engine.configure({"Hash": 1})
+        for kind in (EngineError, ValueError, UnknownOption):
+            with pytest.raises(kind, match="Fake has no option 'Hash'"):
+                engine.configure({"Hash": 1})
+        assert engine.options["MultiPV"] == "spin default 1 min 1 max 9"
+
+
+@pytest.mark.slow
+def test_fairy_stockfish() -> None:
+    program = shutil.which("fairy-stockfish", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/games")
+    if program is None:
+        pytest.skip("there is no fairy-stockfish: apt install fairy-stockfish")
+    board = Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"])
+    with Engine.popen(program, options={"Hash": 16}) as engine:
+        found = engine.analyse(board, nodes=20_000, multipv=3)
+        assert engine.name.startswith("Fairy-Stockfish") and len(found.lines) == 3 and found.nodes >= 20_000
+        assert sorted(found.lines, key=lambda line: line.score, reverse=True) == list(found.lines)
+        assert engine.analyse(board, depth=3, moves=["9g9f"]).move == "9g9f"
+        engine.configure({"Clear Hash": None, "Threads": 2})
+        while board.ply < 13:
+            board.push(engine.play(board, Limit(black_clock=1, white_clock=1, black_inc=0.1, white_inc=0.1)).move or "")
+        with engine.analysis(board) as stream:
+            depths = [next(stream).depth for _ in range(3)]
+        assert depths == sorted(depths) and stream.result().move
+        assert engine.analyse(Board("4k4/9/4P4/9/9/9/9/9/4K4 b G 1"), depth=5).score.mate == 1
+        process = engine._driver._process
+        assert process is not None
+        process.kill()
+        with pytest.raises(EngineDied, match="Fairy-Stockfish"):
+            engine.play(board, Limit(depth=1))
+    assert process.poll() is not None

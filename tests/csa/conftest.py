@@ -12,6 +12,7 @@ import pytest
 
 from tests.csa.server import TIMEOUT, Script, Server
 from usi_engine.csa.client import Client, Settings
+from usi_engine.csa.connection import TrafficLog
 from usi_engine.usi.driver import Engine
 
 # A folder with shogi-server (Ruby); without it, the tests that play on it are not collected.
@@ -50,12 +51,13 @@ class ClientRunner:
     folder: Path
     settings: Settings
     client: Client | None = None
+    log: TrafficLog | None = None
 
     def play(self, answers: list[str], *scripts: Script, games: int = 1, ponder: bool = False) -> Run:
         """Let a client, whose engine gives these answers, play on a server with these scripts."""
         server, notes = Server(*scripts), list[str]()
         settings = replace(self.settings, port=server.port, games=games, ponder=ponder)
-        client = self.client = Client(settings, notes.append)
+        client = self.client = Client(settings, notes.append, self.log)
         log = self.folder / "engine.log"
         engine = Engine([sys.executable, str(FAKE_ENGINE), str(log), *answers], {}, client.post)
         thread = threading.Timer(2 * TIMEOUT, client.interrupt)  # a test that hangs ends

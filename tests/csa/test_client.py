@@ -10,7 +10,9 @@ from rsshogi.record import Record
 
 from tests.csa.conftest import ClientRunner
 from tests.csa.server import LOST, START_POSITION, WON, Talk, game, summary
+from usi_engine.csa import client as clients
 from usi_engine.csa.client import Client, SessionError
+from usi_engine.csa.journal import recover
 from usi_engine.usi.driver import Engine
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
@@ -289,6 +291,69 @@ def test_interrupt(runner: ClientRunner) -> None:
     run = runner.play(["7g7f", "2g2f"], script, games=5)
     assert run.client.tally == {"unknown": 1}
     assert run.record().endswith("%CHUDAN\n")
+
+
+def test_interrupt_between_agreement_and_start(runner: ClientRunner) -> None:
+    """The game is played: it was agreed to. The second interrupt leaves at once."""
+
+    def script(talk: Talk) -> None:
+        talk.log_in()
+        talk.send(summary())
+        talk.expect(r"AGREE test\+1")
+        assert runner.client is not None
+        runner.client.interrupt()
+        time.sleep(0.2)
+        talk.send("START:test+1")
+        talk.move("+7776FU")
+        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
+        talk.log_out()
+
+    assert runner.play(["7g7f"], script, games=5).client.tally == {"win": 1}
+
+    def leave(talk: Talk) -> None:
+        talk.log_in()
+        talk.send(summary())
+        talk.expect(r"AGREE test\+1")
+        assert runner.client is not None
+        runner.client.interrupt()
+        runner.client.interrupt()
+        talk.log_out()
+
+    assert not runner.play([], leave, games=5).client.tally
+
+
+def test_interrupt_before_the_agreement(runner: ClientRunner) -> None:
+    """The game is refused if the engine was not ready yet."""
+
+    def script(talk: Talk) -> None:
+        talk.log_in()
+        assert runner.client is not None
+        runner.client._leaving.set()  # as from another thread, while the engine prepares
+        talk.send(summary())
+        talk.expect(r"REJECT test\+1|LOGOUT")
+
+    assert not runner.play([], script, games=5).client.tally
+
+
+def test_a_move_that_the_server_makes_for_the_client(runner: ClientRunner) -> None:
+    """The engine's answer to the search before it is dropped, and not taken for a resignation."""
+    steps = ("> +2726FU,T9", "> -3334FU,T1", "+7776FU", *WON)
+    run = runner.play(["think", "7g7f"], game(*steps))
+    assert run.client.tally == {"win": 1}
+
+
+def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal stays, with the end of the game; the next start makes it a record."""
+
+    def fail(*_: object) -> None:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(clients, "save", fail)
+    run = runner.play(["7g7f"], game("+7776FU", *WON))
+    assert run.client.tally == {"win": 1}
+    assert run.notes[-1] == "won after 1 moves (RESIGN): no record: too large"
+    recover(run.folder, run.notes.append)
+    assert run.record().endswith("+7776FU\nT0\n%TORYO\nT1\n")
 
 
 def test_lines_that_mean_nothing(runner: ClientRunner) -> None:

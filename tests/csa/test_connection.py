@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from tests.csa.server import Script, Server, Talk
-from usi_engine.csa.connection import Connection, Cut, TrafficLog
-from usi_engine.csa.protocol import Event, LoggedIn, Started
+from usi_engine.csa.connection import MOST_EVENTS, Connection, Cut, TrafficLog
+from usi_engine.csa.protocol import Event, LoggedIn, Reader, Started
 
 KEEP_ALIVE = 0.1
 
@@ -75,7 +78,7 @@ def test_server_that_falls_silent() -> None:
 
 
 def test_pieces_and_line_ends() -> None:
-    """Lines may come in pieces, with CR LF, and with bytes that are not UTF-8."""
+    """Lines may come in pieces, with CR LF, and with bytes that are not UTF-8; a line without meaning is no event."""
 
     def script(talk: Talk) -> None:
         for piece in (b"LOGIN:", b"us OK\r", b"\n##\xff\nSTART:id\n"):
@@ -83,4 +86,38 @@ def test_pieces_and_line_ends() -> None:
             time.sleep(0.02)
 
     with line_to(script, 60) as line:
-        assert [line.next(), line.next(), line.next(), line.next()][0::2] == [LoggedIn("us"), Started("id")]
+        assert [line.next(), line.next(), line.next()] == [LoggedIn("us"), Started("id"), Cut()]
+
+
+def test_a_line_without_an_end() -> None:
+    """The connection ends with a reason; the last event comes whatever ends the reading thread."""
+    with line_to(lambda talk: talk.send_bytes(b"x" * 70_000), 60) as line:
+        assert line.next() == Cut("the server sent a line of more than 65536 bytes")
+
+
+def test_an_error_of_the_reading_thread_is_the_last_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(reader: Reader, text: str) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(Reader, "feed", fail)
+    with line_to(lambda talk: talk.send("hello"), 60) as line:
+        assert line.next() == Cut("MemoryError: no room")
+
+
+def test_events_that_nobody_takes() -> None:
+    """The thread stops reading at a limit, and goes on when events are taken; closing does not wait for that."""
+
+    def script(talk: Talk) -> None:
+        with contextlib.suppress(ConnectionError):
+            talk.send(*["START:id"] * (2 * MOST_EVENTS))
+
+    with line_to(script, 60) as line:
+        while line.events.qsize() < MOST_EVENTS:
+            line.connection.tick()
+            time.sleep(0.01)
+        time.sleep(0.1)
+        assert line.events.qsize() == MOST_EVENTS
+        line.next()
+        line.connection.taken()
+        while line.events.qsize() < MOST_EVENTS:
+            time.sleep(0.01)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.csa.server import START_POSITION, summary
 from usi_engine.csa import protocol
-from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.csa.clock import LONGEST_MS, Clocks, TimeControl
 
 
 def moved(csa: str, units: str) -> protocol.MoveMade:
@@ -22,6 +22,8 @@ def moved(csa: str, units: str) -> protocol.MoveMade:
      ("REJECT:a+b by them", protocol.Rejected("a+b", "them")), ("+7776FU,T12", moved("+7776FU", "12")),
      ("-0055KA,T0", moved("-0055KA", "0")), ("+7776FU,T12,'* 30 -3334FU", moved("+7776FU", "12")),
      ("+7776FU,T3.25", moved("+7776FU", "3.25")), ("+7776FU,T.5", moved("+7776FU", "0")),
+     ("+7776FU,T" + "9" * 4000, moved("+7776FU", "2147483647")), ("-3334FU,T4294968", moved("-3334FU", "4294968")),
+     ("START: id ", protocol.Started("id")), ("REJECT: by them", protocol.Rejected("", "them")),
      ("%TORYO,T4.5", protocol.Special("%TORYO", Decimal("4.5"))), ("%KACHI", protocol.Special("%KACHI")),
      ("#TIME_UP", protocol.Cause("TIME_UP")), ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
      ("#WIN", protocol.Outcome("win")), ("#CENSORED", protocol.Outcome("draw")),
@@ -68,11 +70,33 @@ def test_times_of_each_player_and_units() -> None:
         ("Time_Unit:1sec", "Time_Unit:1hour", "Time_Unit is '1hour', not a number of msec, sec or min"),
         ("Time_Unit:1sec", "Time_Unit:0sec", "Time_Unit is '0sec', not a number of msec, sec or min"),
         ("Total_Time:10", "Total_Time:-10", "Total_Time is '-10', not a number"),
-        ("Increment:2", "Increment:99999999999", "a time of more than 10000000 seconds"),
+        ("Time_Unit:1sec", "Time_Unit:999999999sec", "a time of more than 2147483 seconds"),
+        ("Increment:2", "Increment:99999999999", "a time of more than 2147483 seconds"),
     ],
 )
 def test_bad_summary(old: str, new: str, reason: str) -> None:
     assert read(summary("id").replace(old, new)) == protocol.BadSummary("id", reason)
+
+
+def test_limits_of_a_summary() -> None:
+    reader = protocol.Reader()
+    reader.feed("BEGIN Game_Summary")
+    for _ in range(protocol.MOST_LINES - 1):
+        reader.feed("Name:x")
+    with pytest.raises(protocol.TooMuch, match="a Game_Summary without an end"):
+        reader.feed("END")
+    reader.feed("BEGIN Game_Summary")
+    with pytest.raises(protocol.TooMuch, match="a Game_Summary without an end"):
+        reader.feed("x" * (protocol.MOST_LETTERS + 1))
+
+
+def test_huge_times() -> None:
+    """Engines count milliseconds in 32 bits."""
+    clocks = Clocks({color: TimeControl(LONGEST_MS, 0, LONGEST_MS, unit=60_000) for color in "+-"})
+    assert clocks.spend("+", Decimal("999999999.5")) == LONGEST_MS
+    assert clocks.go_words("+") == f"btime {LONGEST_MS} wtime {LONGEST_MS} binc {LONGEST_MS} winc {LONGEST_MS}"
+    event = read(summary(max_moves=10**11))
+    assert isinstance(event, protocol.GameSummary) and event.max_moves == protocol.MOST_MOVES
 
 
 def test_commands() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from usi_engine.csa.command import own_engine
-from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, Thought, thought_of
+from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone, Thought, thought_of
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,8 @@ from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, Th
         ("info score cp 1 multipv 2 pv 7g7f", None),
         ("info score cp 1 multipv 12 pv 7g7f", None),
         ("info string score cp 1", None),
+        ("info score cp " + "9" * 5000, None),
+        ("info score mate " + "9" * 5000, None),
         ("info depth 3 nodes 9 pv 7g7f", None),
     ],
 )
@@ -40,6 +42,41 @@ def test_program_that_is_no_engine() -> None:
     engine.quit()
     with pytest.raises(EngineError, match="none/here does not start"):
         Engine(["none/here"], {}, print).start()
+
+
+ECHO = """
+import sys
+for line in sys.stdin:
+    if line.startswith("usi"):
+        print("x" * 3_000_000, end="\\n", flush=True)
+        print("x" * 70_000, file=sys.stderr, flush=True)
+        print("usiok", flush=True)
+    if line.startswith("isready"):
+        print("readyok\\ninfo string hello", flush=True)
+"""
+
+
+def test_an_engine_that_writes_without_end() -> None:
+    """Long lines are read in parts; standard error is read too, because a full pipe would stop the engine."""
+    errors = list[str]()
+    engine = Engine([sys.executable, "-c", ECHO], {}, print, errors=errors.append)
+    engine.prepare()
+    engine.quit()
+    assert errors == ["x" * 70_000]
+
+
+def test_an_error_while_reading_ends_the_engine() -> None:
+    """Its end is posted: otherwise the caller would wait for ever."""
+    events: queue.SimpleQueue[EngineEvent] = queue.SimpleQueue()
+
+    def fail(text: str) -> None:
+        raise OSError("the terminal is gone")
+
+    engine = Engine([sys.executable, "-c", ECHO], {}, events.put, info=fail)
+    engine.prepare()
+    assert events.get(timeout=20) == EngineGone(1)
+    assert engine.last_lines[-1] == "OSError: the terminal is gone"
+    engine.quit()
 
 
 def test_what_an_engine_says_before_it_is_ready() -> None:

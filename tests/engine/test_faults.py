@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +23,8 @@ from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
+from usi_engine.game import loop
+from usi_engine.usi.protocol import Quit
 
 PAGE = 4096
 MOST_MEGABYTES = 1000  # resident with 512 threads before they search
@@ -161,3 +165,16 @@ def test_a_line_for_each_of_593_moves(program: Program) -> None:
     last = [line for line in program.seen if " multipv " in line][-593:]
     assert [int(line.split(" multipv ")[1].split()[0]) for line in last] == list(range(593, 0, -1))
     assert len({line.split(" pv ")[1].split()[0] for line in last}) == 593
+
+
+def test_an_error_of_the_reader_ends_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the program would wait for a command for ever."""
+
+    def fail(line: str) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(loop, "parse", fail)
+    posted = list[object]()
+    with pytest.raises(RecursionError):
+        loop.read(io.BytesIO(b"usi\n"), SimpleNamespace(post=posted.append))  # type: ignore[arg-type]
+    assert posted == [Quit()]

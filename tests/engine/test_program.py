@@ -346,9 +346,9 @@ def test_output_to_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        ("convert /dev/zero --to usi", 1, "/dev/zero: more than 64 MB are no text of games"),
-        ("mate /dev/zero", 2, "/dev/zero: more than 64 MB are no text of games"),
-        ("suite /dev/zero", 2, "/dev/zero: more than 64 MB are no text of games"),
+        ("convert /dev/zero --to usi", 1, "/dev/zero: more than 64 MB of text; split the file"),
+        ("mate /dev/zero", 2, "/dev/zero: more than 64 MB of text; split the file"),
+        ("suite /dev/zero", 2, "/dev/zero: more than 64 MB of text; split the file"),
         ("suite no.file", 2, "no.file: No such file or directory"),
     ],
 )

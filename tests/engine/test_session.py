@@ -374,12 +374,12 @@ def test_a_shorter_mate_is_answered_if_there_is_time(
 
 
 @pytest.mark.parametrize("go", ["go infinite", "go", "go ponder btime 1000 wtime 1000", "go mate infinite"])
-@pytest.mark.parametrize("after", ["isready", "usinewgame", "position startpos moves 7g7f", "go depth 1"])
+@pytest.mark.parametrize("after", ["isready", "usinewgame", "position startpos moves 7g7f", "go depth 1", "stop"])
 def test_what_stops_a_waiting_search_may_arrive_before_it_begins(scripted: ScriptedEngine, go: str, after: str) -> None:
-    """While the engine loads, a go that waits for `stop` is queued, and after it a command that stops it."""
+    """While the engine loads, a go that waits for `stop` is queued, and later a command that stops it."""
     engine = scripted(Script(load_seconds=0.05, solve_seconds=30))
-    lines = ["isready", MATE, go, "perft 1", after, "isready"]
-    converse(engine, *lines, expect=["^readyok$", "^(bestmove|checkmate)", "^readyok$"])
+    converse(engine, "isready", MATE, go, "perft 1", after, expect=["^readyok$", "^(bestmove|checkmate)"])
+    converse(engine, "isready", expect=["^readyok$"])
 
 
 def test_a_queued_ponderhit_comes_before_later_commands(scripted: ScriptedEngine) -> None:
@@ -388,6 +388,15 @@ def test_a_queued_ponderhit_comes_before_later_commands(scripted: ScriptedEngine
     lines = ["setoption name PvInterval value 0", "isready", "go ponder movetime 300", "ponderhit", "position startpos"]
     converse(engine, *lines, expect=["^readyok$", "^bestmove"])
     assert max(depths(engine)) > 3
+
+
+def test_stop_behind_many_queued_lines(scripted: ScriptedEngine) -> None:
+    """Each line costs the same, however many wait (20,000 took minutes), and the last value counts."""
+    engine = scripted(Script())
+    engine.send(
+        "position startpos", "go infinite", *(f"setoption name MaxMovesToDraw value {n}" for n in range(20_000))
+    )
+    converse(engine, "stop", "getoption MaxMovesToDraw", expect=["^bestmove", "MaxMovesToDraw.* 19999"])
 
 
 def test_a_core_that_cannot_run() -> None:

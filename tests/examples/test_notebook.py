@@ -43,6 +43,6 @@ def test_every_cell_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     assert shown["moves"] == names["board"].sfen()
     printed = capsys.readouterr().out
     assert "-3122GI 同　銀(31)" not in printed and "-3122GI ２二銀(31) 3a2b" in printed
-    assert names["status"] == "mate" and names["problem"].is_legal(names["line"][0])
+    assert names["solved"].found and names["problem"].is_legal(names["solved"].moves[0])
     assert len(names["found"].lines) == 3
     assert len(names["scores"]) == len(names["game"].moves) + 1

@@ -12,9 +12,10 @@ from rsshogi.record import Record, write_sbinpack_file
 
 from tests.learn.helpers import items_of, positions_of, read_games
 from usi_engine.learn.corpus.sources import GameSource, parse_game_line, parse_line
-from usi_engine.learn.game import LARGEST_SCORE, START, SourceError
+from usi_engine.learn.game import LARGEST_SCORE, START, ScoredGame, SourceError
+from usi_engine.records import csa
 from usi_engine.records.faults import Fault
-from usi_engine.records.formats import decoded
+from usi_engine.records.formats import FORMATS, SUFFIXES, decoded
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 CSA = "V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
@@ -79,6 +80,16 @@ def test_text_of_records_may_be_utf_8_or_shift_jis(tmp_path: Path, encoding: str
         assert [len(game.moves) for game in read_games(tmp_path / name)] == [20]
 
 
+def test_every_format_of_records_gives_the_same_game(tmp_path: Path) -> None:
+    """USI text has no scores."""
+    record = csa.read(f"{CSA}%TORYO\n")
+    for ending, kind in SUFFIXES.items():
+        path = tmp_path / f"game{ending.upper()}"
+        path.write_text(FORMATS[kind].write(record).strip() + " resign" * (kind == "usi"), encoding="utf-8")
+        scores: list[int | None] = [None] * 3 if kind == "usi" else [54, 30, 12]
+        assert read_games(path) == [ScoredGame(START, MOVES, scores, 1)], ending
+
+
 def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
     """ShogiArena writes each engine's own scores."""
     made = [Record.from_csa_str(f"{CSA}%{end}\n") for end in ("TORYO", "SENNICHITE")]
@@ -95,10 +106,10 @@ def test_a_faulty_csa_game_does_not_affect_the_others(tmp_path: Path) -> None:
     path.write_text("/\n".join([good, good.replace("7776", "7775"), "\n' a comment\n", "\n", good]))
     source = GameSource([path])
     assert [place for _, place, _ in source.games()] == [f"{path}, game 1", f"{path}, game 3"]
-    assert source.skipped.line.startswith(f"1 not used; the first: {path}, game 2: illegal move")
+    assert source.skipped.line == (f"1 not used; the first: {path}, game 2: line 11, move 1: illegal move: '+7775FU'")
 
 
-@pytest.mark.parametrize("ending", [".csa", ".kif", ".sbinpack"])
+@pytest.mark.parametrize("ending", [".csa", ".kif", ".jkf", ".sbinpack"])
 def test_text_that_is_not_a_record_is_a_fault(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"game{ending}"
     path.write_text("What is this?\n+7776FU\n")

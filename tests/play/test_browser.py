@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import queue
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import webbrowser
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -19,8 +21,9 @@ import pytest
 
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT
+from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
 from tests.programs import INTERRUPTIBLE
-from usi_engine.core import load_core
+from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
@@ -32,7 +35,6 @@ from usi_engine.play.table import Table
 from usi_engine.play.terms import Terms
 
 CORE = load_core()
-MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
 JSON = {"Content-Type": "application/json"}
 
@@ -246,6 +248,17 @@ def test_two_pages_show_the_same_game(pages: Pages) -> None:
     assert seen == [answer["state"]]
 
 
+@pytest.mark.parametrize(
+    ("action", "start", "ending"),
+    [("resign", START, "White wins by resignation."), ("declare", DECLARABLE, "Black wins by declaration")],
+)
+def test_ends_without_a_move(opened: list[Pages], action: str, start: str, ending: str) -> None:
+    opened.append(pages := Pages(start))
+    assert pages.table.state()["canDeclare"] == (action == "declare")
+    assert pages.act(action)[1]["state"]["ending"].startswith(ending)
+    assert pages.act(action)[1]["error"] == "the game is over"
+
+
 def test_a_hint(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("usi_engine.play.table.HINT_MILLISECONDS", 20)
     assert pages.act("hint")[1]["state"]["thinking"]
@@ -280,7 +293,7 @@ def test_the_clock_ends_the_game(opened: list[Pages]) -> None:
     clock = pages.table.state()["clock"]
     assert (clock["b"], clock["byoyomi"], clock["running"]) == (0, 50, "b")
     time.sleep(0.1)
-    pages.table.check_clock()
+    pages.table.check()
     state = pages.table.state()
     assert "White wins" in state["ending"] and state["clock"]["running"] == ""
 
@@ -288,12 +301,51 @@ def test_the_clock_ends_the_game(opened: list[Pages]) -> None:
 def test_no_clock_runs_before_the_game(opened: list[Pages]) -> None:
     opened.append(pages := Pages(started=False, control=TimeControl(total=1, unit=1)))
     time.sleep(0.01)
-    pages.table.check_clock()
+    pages.table.check()
     state = pages.table.state()
     assert (state["ending"], state["clock"]["running"], state["legal"]) == ("", "", [])
 
 
+def test_an_engine_that_has_ended(opened: list[Pages]) -> None:
+    """The program ends with its message, instead of waiting for a move."""
+    opened.append(pages := Pages())
+    pages.opponent.close()
+    pages.act("move", move="7g7f")
+    end = time.monotonic() + 20
+    with pytest.raises(CoreError, match="the engine has ended"):
+        while time.monotonic() < end:
+            pages.table.check()
+            time.sleep(0.01)
+
+
 # ---- the command ----
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "opens"),
+    [
+        (webbrowser.BackgroundBrowser, False, True),
+        (webbrowser.GenericBrowser, False, False),  # in the terminal
+        (webbrowser.GenericBrowser, True, True),
+        (None, False, False),
+    ],
+)
+def test_the_browser(monkeypatch: pytest.MonkeyPatch, kind: Any, chosen: bool, opens: bool) -> None:
+    opened: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def get() -> Any:
+        if kind is None:
+            raise webbrowser.Error
+        return kind("a-browser")
+
+    monkeypatch.setattr(webbrowser, "get", get)
+    monkeypatch.setattr(webbrowser.GenericBrowser, "open", lambda self, url: opened.put(url))
+    monkeypatch.setattr(webbrowser.BackgroundBrowser, "open", lambda self, url: opened.put(url))
+    monkeypatch.setenv("BROWSER", "a-browser") if chosen else monkeypatch.delenv("BROWSER", raising=False)
+    browser.open_browser("http://127.0.0.1/")
+    if opens:
+        assert opened.get(timeout=20) == "http://127.0.0.1/"
+    assert opened.empty()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")

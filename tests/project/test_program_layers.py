@@ -12,10 +12,10 @@ LAYERS: dict[str, str] = {
     "   ": "language columns",
     "usi": "options output protocol arguments driver",
     "": "core memory progress command_line",
-    "evaluation": "cache names files kpp_file architecture network_file piece_values load",
+    "evaluation": "cache names files kpp_file features selectors architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
-    "api": "results mate_search stream usi_process engine async_engine",
+    "api": "results mate_search stream search_engine usi_process engine async_engine",
     " ": "player",
     "game": "console resources skill request bench mating thinking session loop",
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
@@ -30,7 +30,7 @@ LAYERS: dict[str, str] = {
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
-    "csa": "clock position protocol connection game record client command",
+    "csa": "background clock position protocol connection game record journal client command",
     "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "
     "browser_server browser_texts browser command",
     "  ": "__main__",

@@ -7,7 +7,8 @@ import pytest
 from core_ext.board import Board
 from tests.records.common import MOVES, RECORDS, faults_of, game_of, read
 from usi_engine import language
-from usi_engine.records.formats import decoded
+from usi_engine.records import csa
+from usi_engine.records.formats import LARGEST_TEXT, decoded
 from usi_engine.records.games import Game
 from usi_engine.records.notation import japanese_text, kif_line, move_text, name_moves, western_text
 
@@ -100,11 +101,28 @@ def test_faulty_text(name: str, text: str, message: str, tmp_path: Path) -> None
     assert faults_of(path) == [message]
 
 
+@pytest.mark.parametrize(
+    ("moves", "end", "result"),
+    [
+        ("+7776FU\n", "TORYO", 1), ("+7776FU\n-3334FU\n", "TIME_UP", -1), ("", "TSUMI", -1), ("", "KACHI", 1),
+        ("+7776FU\n", "KACHI", -1), ("", "+ILLEGAL_ACTION", -1), ("+7776FU\n", "-ILLEGAL_ACTION", 1),
+        ("", "SENNICHITE", 0), ("", "MAX_MOVES", 0), ("", "CHUDAN", None), ("", "ERROR", None),
+        ("P1 *  *  *  * -OU *  *  *  * \nP+00AL\n-\n-5142OU\n", "TORYO", -1),
+    ],
+)  # fmt: skip
+def test_results(moves: str, end: str, result: int | None) -> None:
+    assert csa.read(f"{moves}%{end}\n").result == result
+    assert csa.read(moves).result is None
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert faults_of(tmp_path / "none.kif") == ["none.kif: No such file or directory"]
     binary = tmp_path / "binary.kif"
     binary.write_bytes(bytes(range(128, 256)))
     assert faults_of(binary) == ["binary.kif: neither UTF-8 nor Shift-JIS nor EUC-JP text"]
+    with binary.open("wb") as file:
+        file.truncate(LARGEST_TEXT + 1)
+    assert faults_of(binary) == ["binary.kif: more than 64 MB of text; split the file"]
 
 
 def test_bookmarks_and_notes_are_skipped(tmp_path: Path) -> None:

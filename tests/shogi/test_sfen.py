@@ -33,6 +33,7 @@ REJECTED = {
     "a lone surrogate": "4k4/9/9/9/9/9/9/9/4K4 b - \ud800",
     "one field": "lnsgkgsnl",
     "five fields": f"{START} 1",
+    "moves": "startpos moves 7g7f",
     "eight ranks": "4k4/9/9/9/9/9/9/4K4 b - 1",
     "ten ranks": "4k4/9/9/9/9/9/9/9/9/4K4 b - 1",
     "short rank": "4k3/9/9/9/9/9/9/9/4K4 b - 1",

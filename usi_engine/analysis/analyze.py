@@ -135,7 +135,7 @@ class Outputs:
 
     def write(self, result: AnalysedGame, puzzles: list[Puzzle]) -> None:
         """Print the text and write the files. RecordError names the game and what could not be written."""
-        print_game(result)
+        print_game(result, puzzles)
         faults = list[str]()
         for output in self._outputs:
             try:

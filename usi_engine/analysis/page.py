@@ -98,7 +98,7 @@ def entry_of(result: AnalysedGame, file: str) -> Entry:
     header = result.game.record.header
     return Entry(file, {
         "href": quote(file),
-        "title": title(result),
+        "title": title(result) if any(result.game.players) else result.game.stem,
         "date": header.get("開始日時", ""),
         "event": header.get("棋戦", ""),
         "moves": len(result.judged),

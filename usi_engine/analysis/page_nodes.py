@@ -132,15 +132,15 @@ def judged_data(result: AnalysedGame, ply: int) -> Data:
 
 
 def lines_of(result: AnalysedGame, ply: int) -> Iterator[Data]:
-    """Yield the lines of a position, the line that was better than its move, and the refutation of its move."""
+    """Yield the lines of a position, the line that was better than its move, and the refutation of a bad move."""
     found = result.evaluated[ply]
     best = Candidate(found.value, found.mate, found.pv)
     for number, line in enumerate((best, *found.others)):
         yield from line_data(result, ply, "candidate" if number else "best", line)
-    better = result.better_line(ply) if ply else []
-    if better:
+    if ply and result.better_line(ply):
         before = result.evaluated[ply - 1]
         yield from line_data(result, ply - 1, "better", Candidate(before.value, before.mate, before.pv))
+    if ply and result.judged[ply - 1].grade:
         yield from line_data(result, ply, "refutation", best)
 
 

@@ -28,6 +28,7 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import text_of_file
 from usi_engine.records.usi_text import MOVE
 from usi_engine.usi.arguments import Parser
+from usi_engine.usi.output import show
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -199,7 +200,7 @@ def run(args: argparse.Namespace) -> None:
     analyst = Analyst(limits)
     for number, problem in enumerate(problems, 1):
         done.append(attempt(analyst, problem))
-        print(row(number, done[-1]), flush=True)
+        show(row(number, done[-1]))
     print(summary(done, in_words(limits)))
 
 

@@ -5,11 +5,12 @@ On a terminal the lines are cut to its width and grades stand out; elsewhere it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.explain import explanations
 from usi_engine.analysis.judgement import GRADES, JudgedMove
+from usi_engine.analysis.puzzles import Puzzle
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import end_text, grade_name, is_japanese, player_names, side_names
 from usi_engine.columns import cells, padded
@@ -29,13 +30,15 @@ HEADING = "bold"
 Line = tuple[str, str, str]  # text, style, the word that has the style (empty: all)
 
 
-def print_game(result: AnalysedGame) -> None:
+def print_game(result: AnalysedGame, puzzles: Sequence[Puzzle] = ()) -> None:
     """Print the whole text of a game."""
     from rich.console import Console  # noqa: PLC0415  (slow to import)
 
     console = Console(highlight=False, markup=False, emoji=False)
     for line in lines_of(result, console.width if console.is_terminal else 0):
         print_line(console, *line)
+    for puzzle in puzzles:
+        print_line(console, _("puzzle after move {number}: {goal}").format(number=puzzle.ply, goal=puzzle.goal), "", "")
     console.print()
 
 
@@ -76,14 +79,15 @@ def all_lines(result: AnalysedGame, width: int) -> Iterator[Line]:
 
 def heading() -> str:
     """Return the heading of the table of moves."""
-    names = [padded(_("value"), 9), padded(_("chance"), 8), padded(_("loss"), 6)]
+    names = [padded(_("ply"), 5), padded(_("value"), 9), padded(_("chance"), 8), padded(_("loss"), 6)]
     texts = [padded(_("move"), -MOVE_COLUMNS), padded("", -GRADE_COLUMNS), _("better")]
-    return f"{padded(_('ply'), 5)}{''.join(names)}  {''.join(texts)}"
+    return f"{''.join(names)}  {''.join(texts)}"
 
 
 def start_line(result: AnalysedGame, width: int) -> str:
     """Return the line of the position before the first move, with its best line if the game has no moves."""
-    head = f"{0:5}{values(result, 0)}{'':6}  {padded(_('start'), -MOVE_COLUMNS)}{'':{GRADE_COLUMNS}}"
+    start = padded(_("start"), -MOVE_COLUMNS)
+    head = f"{0:5}{values(result, 0)}{'':6}  {start}{'':{GRADE_COLUMNS}}"
     return with_line(head, [] if result.judged else result.best_line(0), width)
 
 

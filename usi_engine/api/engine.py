@@ -7,14 +7,13 @@ print(found.move, found.score, found.pv)
 
 from __future__ import annotations
 
+import copy
 import io
 import os
 import queue
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.api.results import (
     Analysis,
@@ -23,12 +22,13 @@ from usi_engine.api.results import (
     Variation,
     Watch,
     checked_number,
+    copy_of,
     decided_play,
     decided_score,
-    limit_of,
     score_of,
 )
-from usi_engine.api.stream import WATCH, AnalysisStream, next_of
+from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
+from usi_engine.api.stream import WATCH, next_of
 from usi_engine.api.usi_process import UsiEngine
 from usi_engine.core import Core, load_core
 from usi_engine.evaluation.load import load_evaluation
@@ -38,6 +38,7 @@ from usi_engine.search.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import Runner, ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits, time_limits
+from usi_engine.usi.driver import USUAL_TIMEOUTS, Timeouts
 from usi_engine.usi.options import DECLARED, Options, Spin
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go
@@ -49,6 +50,12 @@ if TYPE_CHECKING:
 # A value of the option EvalFile, piece values by letter, or a loaded evaluation; None: usual piece values.
 EvaluationSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, int] | Evaluation | None"
 MEGABYTES = 64
+# The options that concern a search, and those for which TT and threads are made anew.
+HEEDED = (
+    "Threads", "USI_Hash", "EvalFile", "EnteringKingRule", "MaxMovesToDraw", "DrawValueBlack", "DrawValueWhite",
+    "GenerateAllLegalMoves", "NetworkDelay", "NetworkDelay2", "MinimumThinkingTime", "SlowMover", "RoundUpToFullSecond",
+)  # fmt: skip
+MADE_ANEW = frozenset({"Threads", "USI_Hash", "EvalFile"})
 
 
 class Watched(Reporter):
@@ -66,91 +73,45 @@ class Watched(Reporter):
         """Do nothing."""
 
 
-class Engine:
+class Engine(SearchEngine):
     """A search with its TT, threads and evaluation, kept until `close` or the end of a `with` block.
 
     `evaluation` is a value of the option EvalFile (`<internal>`, `kpp`, `material`, the path of a file), a mapping of
-    piece values as for PieceValues, or a loaded evaluation. One thread at a time may call it; a second one gets a
-    RuntimeError. WeightsError if the evaluation cannot be read, MemoryError, CoreError, ValueError; RuntimeError if no
-    thread can be started.
+    piece values as for PieceValues, or a loaded evaluation; `options` are set as by `configure`. One thread at a time
+    may call it, in the process that made it; others get a RuntimeError. WeightsError if the evaluation cannot be read,
+    MemoryError, CoreError, ValueError; RuntimeError if no thread can be started.
     """
 
     def __init__(
-        self, evaluation: EvaluationSource = INTERNAL, *, threads: int = 1, megabytes: int = MEGABYTES
+        self,
+        evaluation: EvaluationSource = INTERNAL,
+        *,
+        threads: int = 1,
+        megabytes: int = MEGABYTES,
+        options: OptionValues | None = None,
     ) -> None:
+        super().__init__(load_core())
         checked_spin("Threads", threads)
         checked_spin("USI_Hash", megabytes)
-        self._core = core = load_core()
-        self._stop = core.stop_token()
+        self._stop = self._core.stop_token()
+        given = {"Threads": threads, "USI_Hash": megabytes, **(options or {})}
         self._options = Options()
-        self._turn = threading.Lock()
-        self._closed = False
-        pool = ThreadPool(core, self._stop, megabytes, threads, loaded(core, evaluation))
-        self._pool: ThreadPool | None = pool
+        self._pool: ThreadPool | None = None
+        self._set(given, evaluation)
         self._runner = Runner("search")
-        self.threads = len(pool.workers)  # fewer than `threads` if the system refuses some
 
-    def __enter__(self) -> Engine:
-        return self
+    @property
+    def options(self) -> dict[str, str]:
+        """The options by name, with type, default and range as USI declares them: `spin default 1 min 1 max 8`."""
+        return {name: DECLARED[name].declaration() for name in HEEDED}
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def configure(self, options: OptionValues) -> None:
+        """Set options that concern the search; a new value of Threads, USI_Hash or EvalFile clears the TT.
 
-    def analyse(
-        self,
-        board: Board,
-        limit: Limit | None = None,
-        *,
-        nodes: int | None = None,
-        depth: int | None = None,
-        time: float | None = None,
-        multipv: int = 1,
-        moves: Sequence[str] | None = None,
-        watch: Watch | None = None,
-    ) -> Analysis:
-        """Search a position with its game history until `nodes`, `depth` or `time` (seconds) is reached.
-
-        Give at least one of them, or a `limit`. `multipv`: number of lines. `moves`: the only root moves to search.
-        The TT keeps the entries of earlier searches, see `new_game`. Ctrl-C stops the search within 0.1 s. ValueError
-        for a limit out of range or an illegal move.
+        ValueError for an option it does not have or a refused value, WeightsError, MemoryError: nothing is changed.
         """
-        end = limit_of(limit, nodes, depth, time)
-        end.check(self._core.max_depth)
-        checked_spin("MultiPV", multipv)
-        wanted = SearchLimits(end.depth or self._core.max_depth, end.nodes or 0, multipv)
-        position = board.copy()  # other threads may change theirs in the meantime
-        with self._exclusive_pool() as pool:
-            outcome = position.outcome(self._options.text("EnteringKingRule"))
-            if outcome is not None:
-                return Analysis((), decided_score(self._core, outcome, position), 0, 0, 0.0, outcome)
-            self._end_search()  # one that a second interrupt left behind
-            roots = pool.set_root(position, checked_moves(moves), game_rules(self._options))
-            self._stop.clear()
-            control = SearchControl(self._stop, self._time_limits(end, position))
-
-            def run() -> SearchResult:
-                try:
-                    return Search(self._core, pool, control, wanted, Watched(self._core, report)).run(position, roots)
-                finally:
-                    pool.join_helpers()
-
-            def report(result: SearchResult) -> None:
-                if watch:
-                    watch(self._analysis(result, pool, control, position.turn))
-
-            return self._analysis(self._interruptible(run), pool, control, position.turn)
-
-    def analysis(self, board: Board, limit: Limit | None = None, **arguments: Any) -> AnalysisStream:
-        """Search on another thread and return the stream of results, one a depth; for a `with` block.
-
-        Arguments as for `analyse`, but without a limit the search goes on until the end of the block or `stop()`.
-        """
-        if limit is None and not {"nodes", "depth", "time"} & arguments.keys():
-            limit = Limit(depth=self._core.max_depth)
-        position = board.copy()
-        return AnalysisStream(lambda watch: self.analyse(position, limit, watch=watch, **arguments), self.stop)
+        with self._exclusive_pool():
+            self._set(options, self._weights)
 
     def play(self, board: Board, limit: Limit) -> PlayResult:
         """Choose a move: with clocks in the limit, time is allotted as in a game. ValueError as in `analyse`."""
@@ -160,14 +121,20 @@ class Engine:
         return PlayResult(found.move, found.pv[1] if found.pv[1:] else None, found.score)
 
     @staticmethod
-    def popen(command: str | os.PathLike[str] | Sequence[str], **arguments: Any) -> UsiEngine:
+    def popen(
+        command: str | os.PathLike[str] | Sequence[str],
+        *,
+        options: OptionValues | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        timeouts: Timeouts = USUAL_TIMEOUTS,
+    ) -> UsiEngine:
         """Start another USI engine, a program or a list of words; arguments and errors as for UsiEngine."""
-        return UsiEngine(command, **arguments)
+        return UsiEngine(command, options=options, folder=folder, timeouts=timeouts)
 
     def static_value(self, board: Board) -> int:
         """Return the static value in centipawns for the side to move."""
         with self._exclusive_pool() as pool:
-            return dict(pool.main.evaluate(board))["total"]
+            return dict(pool.main.evaluate(copy_of(board)))["total"]
 
     def new_game(self) -> None:
         """Forget earlier searches: the next one gives the same result as a new engine's."""
@@ -184,6 +151,8 @@ class Engine:
         Within `watch` it returns at once; then the search ends, returns its result so far and frees the memory.
         """
         self._closed = True
+        if not self._home.is_here():
+            return  # nobody searches here, and a thread of the other process may have held the lock
         if self._runner.is_current():  # waiting for the search would be waiting for itself
             self._stop.set()
             return
@@ -192,19 +161,54 @@ class Engine:
         self._pool = None
         self._turn.release()
 
+    def _search(
+        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
+    ) -> Analysis:
+        """Search until the limit, or until `stop` without one."""
+        checked_spin("MultiPV", multipv)
+        end = limit or Limit(depth=self._core.max_depth)
+        wanted = SearchLimits(end.depth or self._core.max_depth, end.nodes or 0, multipv)
+        with self._exclusive_pool() as pool:
+            outcome = board.outcome(self._options.text("EnteringKingRule"))
+            if outcome is not None:
+                return Analysis((), decided_score(self._core, outcome, board), 0, 0, 0.0, outcome)
+            self._end_search()  # one that a second interrupt left behind
+            roots = pool.set_root(board, checked_moves(moves), game_rules(self._options))
+            self._stop.clear()
+            control = SearchControl(self._stop, self._time_limits(end, board))
+
+            def run() -> SearchResult:
+                try:
+                    return Search(self._core, pool, control, wanted, Watched(self._core, report)).run(board, roots)
+                finally:
+                    pool.join_helpers()
+
+            def report(result: SearchResult) -> None:
+                if watch:
+                    watch(self._analysis(result, pool, control, board.turn))
+
+            return self._analysis(self._interruptible(run), pool, control, board.turn)
+
+    def _set(self, options: OptionValues, evaluation: EvaluationSource) -> None:
+        """Set options; make TT and threads anew if they need it. `evaluation` counts unless EvalFile is given."""
+        changed = changed_options(self._options, options)
+        if MADE_ANEW & options.keys():
+            weights = loaded(self._core, changed.text("EvalFile") if "EvalFile" in options else evaluation)
+            sizes = changed.number("USI_Hash"), changed.number("Threads")
+            self._pool = pool = ThreadPool(self._core, self._stop, *sizes, weights)
+            self._weights, self.threads = weights, len(pool.workers)  # fewer if the system refuses some
+        self._options = changed
+
     @contextmanager
     def _exclusive_pool(self) -> Iterator[ThreadPool]:
-        """Yield the pool to one thread at a time. RuntimeError if another thread uses it, and after `close`."""
-        if not self._turn.acquire(blocking=False):
-            raise RuntimeError("the engine is searching in another thread")
-        try:
-            if self._pool is None or self._closed:
-                raise RuntimeError("the engine is closed")
-            yield self._pool
-        finally:
-            if self._closed:
-                self._pool = None
-            self._turn.release()
+        """Yield the pool to one thread at a time; free it if `close` was called in the meantime. RuntimeError."""
+        with self._exclusive():
+            assert self._pool is not None
+            try:
+                yield self._pool
+            finally:
+                if self._closed:
+                    self._pool = None
 
     def _interruptible(self, search: Callable[[], SearchResult]) -> SearchResult:
         """Run a search on another thread: Ctrl-C reaches the calling one only in Python code."""
@@ -261,6 +265,19 @@ def analyse(
 
 
 # ---- arguments ----
+
+
+def changed_options(current: Options, options: OptionValues) -> Options:
+    """Return a copy with these options set. ValueError for one that the search does not heed, or a refused value."""
+    changed = copy.deepcopy(current)
+    for name, text in option_texts(options).items():
+        if name not in HEEDED:
+            raise ValueError(f"Engine has no option '{name}'; it has {', '.join(HEEDED)}")
+        if refusal := changed.set(name, text):
+            raise ValueError(refusal)
+        if isinstance(DECLARED[name], Spin):
+            checked_spin(name, int(float(text)))
+    return changed
 
 
 def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.api.results import Limit
+from usi_engine.api.results import Limit, copy_of
 from usi_engine.core import load_core
 from usi_engine.memory import check_free
 
@@ -43,7 +43,7 @@ def mate(
     `shortest`: go on until the shortest mate is proved. `megabytes`: size of the proof table. Futile interpositions are
     not counted, as in mate problems. ValueError for a limit out of range, MemoryError, CoreError.
     """
-    core = load_core()
+    core, position = load_core(), copy_of(board)
     if nodes is not None or time is not None:
         Limit(time, nodes).check(core.max_depth)
     check_free(megabytes)
@@ -51,7 +51,7 @@ def mate(
     solver = core.mate_solver(megabytes, stop)
     if time is not None:
         stop.set_in(time)
-    status, moves = solve_interruptibly(solver, stop, board.copy(), nodes or 0, shortest)
+    status, moves = solve_interruptibly(solver, stop, position, nodes or 0, shortest)
     return Mate({"mate": True, "nomate": False}.get(status), tuple(moves), solver.nodes)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING
 
-from usi_engine.core import Core
+from usi_engine.core import Core, load_core
 from usi_engine.usi.protocol import Times
 
 if TYPE_CHECKING:
@@ -69,6 +69,13 @@ def checked_number(name: str, number: int, least: int, most: int) -> None:
     """Raise ValueError for a number out of range, TypeError if it is not an integer."""
     if not least <= index(number) <= most:
         raise ValueError(f"{name} must be from {least} to {most}, not {number}")
+
+
+def copy_of(board: Board) -> Board:
+    """Return a copy of the board, which nobody else changes. TypeError, with what to do, if it is none."""
+    if not isinstance(board, load_core().board):
+        raise TypeError(f"give a Board, such as Board() or Board('sfen ...'), not {board!r:.60}")
+    return board.copy()
 
 
 def limit_of(limit: Limit | None, nodes: int | None, depth: int | None, time: float | None) -> Limit:

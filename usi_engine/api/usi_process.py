@@ -6,13 +6,10 @@ import os
 import queue
 import re
 import subprocess
-import threading
 import time as clock
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from usi_engine.api.results import (
     Analysis,
@@ -21,13 +18,14 @@ from usi_engine.api.results import (
     Score,
     Variation,
     Watch,
+    copy_of,
     decided_play,
     decided_score,
-    limit_of,
     rule_score,
     score_of,
 )
-from usi_engine.api.stream import WATCH, AnalysisStream
+from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
+from usi_engine.api.stream import WATCH
 from usi_engine.core import Core, load_core
 from usi_engine.usi.driver import (
     SCORE,
@@ -46,35 +44,35 @@ from usi_engine.usi.driver import Engine as Driver
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-NUMBER = re.compile(r" (depth|seldepth|multipv|nodes) (\d+)(?= |$)")
+NUMBER = re.compile(r" (depth|seldepth|multipv|nodes) (\d{1,18})(?= |$)")
 LONGEST_MATE = 1000  # plies; also the length of a mate whose length is not told
 GRACE = 1.0  # seconds after the time of a search, before it is stopped
 
 
-class UsiEngine:
+class UsiEngine(SearchEngine):
     """A USI engine that runs as a process until `close` or the end of a `with` block, which it never outlives.
 
     `command` is a program or a list of words, `options` are set at the start. The process that ends by itself, is
     silent for longer than `timeouts` allow, or answers with an illegal move raises EngineDied, EngineSilent or
-    EngineNonsense, each an EngineError with the last lines of its output. One thread at a time may call it; a second
-    one gets a RuntimeError.
+    EngineNonsense, each an EngineError with the last lines of its output. One thread at a time may call it, in the
+    process that made it; others get a RuntimeError. A mate of unknown length counts as one in 1000 plies.
     """
 
     def __init__(
         self,
         command: str | os.PathLike[str] | Sequence[str],
         *,
-        options: Mapping[str, str | int | bool] | None = None,
+        options: OptionValues | None = None,
         folder: str | os.PathLike[str] | None = None,
         timeouts: Timeouts = USUAL_TIMEOUTS,
     ) -> None:
+        super().__init__(load_core())
         words = [os.fspath(command)] if isinstance(command, str | os.PathLike) else list(command)
-        self._core, self._timeouts = load_core(), timeouts
+        self._timeouts, self._multipv = timeouts, 1
         self._events = queue.SimpleQueue[EngineEvent | str]()
-        self._turn, self._closed, self._multipv = threading.Lock(), False, 1
         self._driver = Driver(
             words, option_texts(options or {}), self._events.put, Path(folder) if folder else None,
-            stderr=subprocess.STDOUT, timeouts=timeouts, info=self._events.put,
+            stderr=subprocess.STDOUT, timeouts=timeouts, info=self._hear,
         )  # fmt: skip
         try:
             self.new_game()
@@ -82,21 +80,18 @@ class UsiEngine:
             self.close()
             raise
 
-    def __enter__(self) -> UsiEngine:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     @property
     def name(self) -> str:
         """The name that the engine gives itself."""
         return self._driver.name
 
-    def configure(self, options: Mapping[str, str | int | bool]) -> None:
-        """Set options. EngineError if the engine has none of a name."""
+    @property
+    def options(self) -> dict[str, str]:
+        """The options by name, with type, default and range as USI declares them: `spin default 1 min 1 max 8`."""
+        return dict(self._driver.declared)
+
+    def configure(self, options: OptionValues) -> None:
+        """Set options. UnknownOption, a ValueError and an EngineError, if the engine has none of a name."""
         with self._exclusive():
             for name, value in option_texts(options).items():
                 self._driver.set_option(name, value)
@@ -110,41 +105,11 @@ class UsiEngine:
                 raise self._failure(type(error), str(error)) from None
             self._driver.new_game()
 
-    def analyse(
-        self,
-        board: Board,
-        limit: Limit | None = None,
-        *,
-        nodes: int | None = None,
-        depth: int | None = None,
-        time: float | None = None,
-        multipv: int = 1,
-        moves: Sequence[str] | None = None,
-        watch: Watch | None = None,
-    ) -> Analysis:
-        """Search a position as Engine.analyse does; `watch` is called on this thread, after each line.
-
-        An engine that ignores its time is stopped a second later. `moves` needs an engine that knows `searchmoves`. A
-        mate of unknown length counts as one in 1000 plies.
-        """
-        end = limit_of(limit, nodes, depth, time)
-        end.check(self._core.max_depth)
-        return self._search(board.copy(), go_words(end, moves), end, multipv, watch)[1]
-
-    def analysis(self, board: Board, limit: Limit | None = None, **arguments: Any) -> AnalysisStream:
-        """Search on another thread and return the stream of results, for a `with` block, as Engine.analysis does."""
-        position, watched = board.copy(), arguments
-        if limit is None and not {"nodes", "depth", "time"} & arguments.keys():
-            multipv, moves = watched.get("multipv", 1), watched.get("moves")
-            words = "infinite" + search_moves(moves)
-            return AnalysisStream(lambda watch: self._search(position, words, None, multipv, watch)[1], self.stop)
-        return AnalysisStream(lambda watch: self.analyse(position, limit, watch=watch, **watched), self.stop)
-
     def play(self, board: Board, limit: Limit) -> PlayResult:
         """Choose a move, with clocks or another limit."""
         limit.check(self._core.max_depth)
-        position = board.copy()
-        answer, found = self._search(position, go_words(limit, None), limit, 1, None, evaluated=False)
+        position = copy_of(board)
+        answer, found = self._ask(position, limit, 1, None, None)
         if answer is None:
             return decided_play(found, position.turn)
         score = found.score if found.lines else None
@@ -155,42 +120,41 @@ class UsiEngine:
 
     def stop(self) -> None:
         """End the search of another thread, which returns its result so far."""
+        self._home.check()
         self._driver.stop()
 
     def close(self) -> None:
         """End the process, by force if it does not answer. It may be called twice."""
         self._closed = True
+        if not self._home.is_here():
+            return
         try:
             self._driver.stop()
         finally:
             self._driver.quit()
 
-    @contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        if not self._turn.acquire(blocking=False):
-            raise RuntimeError("the engine is searching in another thread")
-        try:
-            if self._closed:
-                raise RuntimeError("the engine is closed")
-            yield
-        finally:
-            self._turn.release()
+    def _hear(self, line: str) -> None:
+        if self._driver.busy:  # nobody reads what it says between searches
+            self._events.put(line)
 
     def _search(
-        self,
-        board: Board,
-        words: str,
-        limit: Limit | None,
-        multipv: int,
-        watch: Watch | None,
-        *,
-        evaluated: bool = True,
+        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
+    ) -> Analysis:
+        """Search until the limit, or until `stop` without one. EngineNonsense without an evaluation."""
+        answer, found = self._ask(board, limit, multipv, moves, watch)
+        if answer and not found.lines and answer.move not in ("resign", "win"):
+            raise self._failure(EngineNonsense, f"{self._title} gives no evaluation")
+        return found
+
+    def _ask(
+        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
     ) -> tuple[BestMove | None, Analysis]:
-        """Search until `bestmove`; return it and the result. EngineNonsense if it is no move or has no evaluation."""
+        """Search until `bestmove`; return it and the result. EngineNonsense if it is no legal move."""
         with self._exclusive():
             outcome = board.outcome()
             if outcome is not None:
                 return None, Analysis((), decided_score(self._core, outcome, board), 0, 0, 0.0, outcome)
+            words = go_words(limit, moves)
             self._set_multipv(multipv)
             found = Lines(self._core, board, multipv)
 
@@ -200,21 +164,23 @@ class UsiEngine:
 
             number = self._driver.go(position_text(board), words)
             try:
-                answer = self._awaited(number, limit, heard)
+                answer = self._awaited(number, *patience(limit, board.turn, self._timeouts), heard)
             except BaseException:
                 self._driver.stop()
                 raise
             if answer.move not in ("resign", "win") and not board.is_legal(answer.move):
                 raise self._failure(EngineNonsense, f"{self._title} answers '{answer.move}', which is no legal move")
-            if evaluated and not found.lines and answer.move not in ("resign", "win"):
-                raise self._failure(EngineNonsense, f"{self._title} gives no evaluation")
             return answer, found.analysis(answer.move)
 
-    def _awaited(self, number: int, limit: Limit | None, heard: Callable[[str], None]) -> BestMove:
-        """Pass the info lines on until the answer to a search. EngineDied, EngineSilent."""
+    def _awaited(
+        self, number: int, longest: float | None, silence: float | None, heard: Callable[[str], None]
+    ) -> BestMove:
+        """Pass the info lines on until the answer to a search, which is stopped after its longest time.
+
+        EngineDied, EngineSilent.
+        """
         last = clock.monotonic()
-        deadline = last + limit.time + GRACE if limit and limit.time else None
-        patience = self._timeouts.silence if limit and not limit.times.given() else None
+        deadline = None if longest is None else last + longest
         while True:
             if deadline and clock.monotonic() > deadline:
                 deadline = None
@@ -224,8 +190,8 @@ class UsiEngine:
             except queue.Empty:
                 if self._closed:
                     raise RuntimeError("the engine is closed") from None
-                if patience and clock.monotonic() - last > patience:
-                    raise self._failure(EngineSilent, f"{self._title} says nothing for {patience:g} s") from None
+                if silence and clock.monotonic() - last > silence:
+                    raise self._failure(EngineSilent, f"{self._title} says nothing for {silence:g} s") from None
                 continue
             last = clock.monotonic()
             if isinstance(event, str):
@@ -315,11 +281,6 @@ class Lines:
 # ---- USI text ----
 
 
-def option_texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
-    """Return the values as USI text: `true` and `false` for a bool."""
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
-
-
 def position_text(board: Board) -> str:
     """Return the `position` line with the moves since the set-up or the last pass, which USI does not know."""
     start, moves = board.copy(), list[str]()
@@ -328,8 +289,25 @@ def position_text(board: Board) -> str:
     return f"position sfen {start.sfen()}" + (f" moves {' '.join(moves)}" if moves else "")
 
 
-def go_words(limit: Limit, moves: Sequence[str] | None) -> str:
+def patience(limit: Limit | None, turn: int, timeouts: Timeouts) -> tuple[float | None, float | None]:
+    """Return the longest time of a search and of its silence, in seconds; None if there is none.
+
+    A search with a time may be silent, and one without a limit ends by `stop`.
+    """
+    if limit is None:
+        return None, None
+    if limit.time is not None:
+        return limit.time + GRACE, None
+    if not limit.times.given():
+        return None, timeouts.silence
+    own = (limit.white_clock, limit.white_inc) if turn else (limit.black_clock, limit.black_inc)
+    return sum(seconds or 0 for seconds in (*own, limit.byoyomi)) + GRACE, None
+
+
+def go_words(limit: Limit | None, moves: Sequence[str] | None) -> str:
     """Return the words after `go`. ValueError."""
+    if limit is None:
+        return "infinite" + search_moves(moves)
     times = limit.times
     words = list[str]()
     if times.given():

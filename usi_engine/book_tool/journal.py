@@ -13,7 +13,7 @@ from typing import Any
 
 from usi_engine.book.entry import BookError, position_key
 from usi_engine.language import _
-from usi_engine.records.files import write_text
+from usi_engine.records.files import naming_errors, write_text
 from usi_engine.search.report import Line
 
 Settings = Mapping[str, str | int | float]
@@ -42,7 +42,7 @@ class Journal:
         """Keep the lines of a position. OSError."""
         self._found[position_key(sfen)] = lines
         words = [[line.value, line.depth, *line.pv[:2]] for line in lines]
-        with self._path.open("a", encoding="utf-8") as file:
+        with naming_errors(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([sfen, words]) + "\n")
 
     def _add_line(self, text: str) -> bool:

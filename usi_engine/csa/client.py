@@ -15,15 +15,20 @@ from pathlib import Path
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
 from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.csa.journal import Journal
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import save
-from usi_engine.records.faults import RecordError
+from usi_engine.language import _
 from usi_engine.usi.driver import Engine, EngineEvent, EngineGone
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
 LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10
 CUT = "CUT"
-WORDS = {"win": "won", "lose": "lost", "draw": "drawn", "unknown": "broken off", CUT: "cut off"}
+
+
+def words() -> dict[str, str]:
+    """Return the results in words."""
+    return {"win": _("won"), "lose": _("lost"), "draw": _("drawn"), "unknown": _("broken off"), CUT: _("cut off")}
 
 
 class SessionError(Exception):
@@ -63,8 +68,9 @@ class Client:
 
     def __init__(self, settings: Settings, note: Callable[[str], None], log: TrafficLog | None = None) -> None:
         self._settings, self._note, self._log = settings, note, log or TrafficLog()
-        self._events: queue.Queue[tuple[Connection | None, protocol.Event | Cut | EngineEvent | Interrupted]]
-        self._events = queue.Queue()
+        # A SimpleQueue, because a signal may interrupt a call of it with another one.
+        self._events: queue.SimpleQueue[tuple[Connection | None, protocol.Event | Cut | EngineEvent | Interrupted]]
+        self._events = queue.SimpleQueue()
         self._leaving = threading.Event()
         self._failures, self._was_accepted = 0, False  # failed sessions in a row; whether a login was ever accepted
         self.tally: Counter[str] = Counter()
@@ -92,8 +98,9 @@ class Client:
     def summary(self) -> str:
         """Return the results in one line."""
         total = sum(self.tally.values())
-        parts = [f"{self.tally[result]} {word}" for result, word in WORDS.items() if self.tally[result]]
-        return f"{total} game{'s' * (total != 1)}" + (": " + ", ".join(parts) if parts else "")
+        parts = [f"{self.tally[result]} {word}" for result, word in words().items() if self.tally[result]]
+        games = (_("{count} game") if total == 1 else _("{count} games")).format(count=total)
+        return games + (": " + ", ".join(parts) if parts else "")
 
     @property
     def _address(self) -> str:
@@ -106,11 +113,12 @@ class Client:
     def _pause(self, reason: str) -> None:
         """Wait before the next session. SessionError if no login was ever accepted."""
         if not self._was_accepted:
-            raise SessionError(reason or f"{self._address} closed the connection during the login")
+            closed = _("{server} closed the connection during the login").format(server=self._address)
+            raise SessionError(reason or closed)
         seconds = min(self._settings.pause * 2 ** min(self._failures, MOST_DOUBLINGS), LONGEST_PAUSE)
         self._failures += 1
         if reason and not self._leaving.is_set():
-            self._note(f"{reason}; connecting again in {seconds:g} s")
+            self._note(_("{reason}; connecting again in {seconds} s").format(reason=reason, seconds=f"{seconds:g}"))
         self._leaving.wait(seconds)
 
     # ---- the session ----
@@ -120,8 +128,9 @@ class Client:
         try:
             address = (settings.host, settings.port)
             return Connection(address, lambda *item: self._events.put(item), settings.keep_alive, self._log)
-        except OSError as error:
-            raise ConnectionLost(f"no connection to {self._address}: {error}") from None
+        except (OSError, RuntimeError) as error:
+            text = _("no connection to {server}: {error}").format(server=self._address, error=error)
+            raise ConnectionLost(text) from None
 
     def _next(self, seconds: float = math.inf) -> protocol.Event | EngineEvent | Interrupted:
         """Return the next event. ConnectionLost if the connection ends or nothing comes for `seconds`."""
@@ -130,12 +139,14 @@ class Client:
             self._line.tick()
             with contextlib.suppress(queue.Empty):
                 line, event = self._events.get(timeout=min(left, self._settings.tick))
+                if line is not None:
+                    line.taken()
                 if line not in (None, self._line):
                     continue  # from an older connection
                 if isinstance(event, Cut):
-                    raise ConnectionLost
+                    raise ConnectionLost(event.reason)
                 return event
-        raise ConnectionLost(f"{self._address} does not answer")
+        raise ConnectionLost(_("{server} does not answer").format(server=self._address))
 
     def _log_in(self) -> None:
         name = self._settings.name
@@ -143,11 +154,10 @@ class Client:
         while not isinstance(event := self._next(LOGIN_SECONDS), LoggedIn):
             if isinstance(event, LoginRefused):
                 # A server may keep the old connection for a while after it was cut.
-                raise ConnectionLost(
-                    f"{self._address} refuses the login of '{name}': wrong name or password, or still logged in"
-                )
+                text = _("{server} refuses the login of '{name}': wrong name or password, or still logged in")
+                raise ConnectionLost(text.format(server=self._address, name=name))
         if not self._was_accepted:
-            self._note(f"logged in to {self._address} as {event.name}")
+            self._note(_("logged in to {server} as {name}").format(server=self._address, name=event.name))
         self._was_accepted, self._failures = True, 0
 
     def _log_out(self) -> None:
@@ -177,6 +187,9 @@ class Client:
             self._refuse(summary.game_id, str(error))
             return
         engine.prepare(summary.max_moves)
+        if self._leaving.is_set():
+            self._refuse(summary.game_id, _("leaving"))
+            return
         self._line.send(protocol.agree(summary.game_id))
         if self._is_started(game):
             self._play(game)
@@ -185,26 +198,37 @@ class Client:
         self._line.send(protocol.KEEP_ALIVE)
 
     def _refuse(self, game_id: str, reason: str) -> None:
-        self._note(f"refused {game_id}: {reason}")
+        self._note(_("refused {game}: {reason}").format(game=game_id, reason=reason))
         self._line.send(protocol.reject(game_id))
 
     def _is_started(self, game: ServerGame) -> bool:
-        """Return True if the opponent agrees too. EngineError."""
-        summary = game.summary
-        while not isinstance(event := self._next(), Started):
+        """Return True if the opponent agrees too. ConnectionLost, EngineError."""
+        game_id = game.summary.game_id
+        while not (isinstance(event := self._next(), Started) and event.game_id in (game_id, "")):
             if isinstance(event, EngineGone):
                 game.handle(event)
-            if isinstance(event, Rejected):
-                self._note(f"{event.by} refused {summary.game_id}")
-            if isinstance(event, Rejected | Interrupted):
+            elif isinstance(event, GameSummary | BadSummary) and event.game_id != game_id:
+                self._refuse(event.game_id, _("{game} was agreed to").format(game=game_id))
+            elif isinstance(event, Rejected) and event.game_id in (game_id, ""):
+                self._note(_("{name} refused {game}").format(name=event.by, game=game_id))
                 return False
-        colors = {"+": "Black", "-": "White"}
-        opponent = summary.names["-" if summary.color == "+" else "+"]
-        self._note(f"{summary.game_id}: {colors[summary.color]} against {opponent}, {summary.controls[summary.color]}")
+            elif isinstance(event, Interrupted):
+                if event.again:
+                    return False
+                self._note(_("leaving after this game; Ctrl-C again leaves at once"))
+        self._announce(game.summary)
         return True
+
+    def _announce(self, summary: GameSummary) -> None:
+        colors = {"+": _("Black"), "-": _("White")}
+        opponent = summary.names["-" if summary.color == "+" else "+"]
+        text = _("{game}: {color} against {opponent}, {times}")
+        control = summary.controls[summary.color]
+        self._note(text.format(game=summary.game_id, color=colors[summary.color], opponent=opponent, times=control))
 
     def _play(self, game: ServerGame) -> None:
         """Play one game to its end. ConnectionLost, EngineError."""
+        journal = Journal(game, self._settings.records, self._note)
         try:
             game.begin()
             while game.ending is None:
@@ -213,26 +237,34 @@ class Client:
                     self._handle_interrupt(game, event)
                 else:
                     game.handle(event)
-        except ConnectionLost:
+                journal.follow()
+        except ConnectionLost as cut:
             game.end(Ending("unknown", CUT))
-            raise ConnectionLost(f"the connection was cut during {game.summary.game_id}") from None
+            reason = str(cut) or _("the connection was cut")
+            raise ConnectionLost(_("{reason} during {game}").format(reason=reason, game=game.summary.game_id)) from None
         finally:
-            self._count_and_save(game)
+            self._count_and_save(game, journal)
 
     def _handle_interrupt(self, game: ServerGame, event: Interrupted) -> None:
         if event.again:
             game.interrupt()
         else:
-            self._note("leaving after this game; Ctrl-C again asks the server to break it off")
+            self._note(_("leaving after this game; Ctrl-C again asks the server to break it off"))
 
-    def _count_and_save(self, game: ServerGame) -> None:
-        """Count a game and write its record."""
+    def _count_and_save(self, game: ServerGame, journal: Journal) -> None:
+        """Count a game and write its record; without one its journal stays."""
         ending = game.ending or Ending("unknown", CUT)
         result = CUT if ending.cause == CUT else ending.result
         self.tally[result] += 1
+        saved = False
         try:
+            journal.end()
             place = str(save(game, self._settings.records))
-        except (OSError, RecordError) as error:
-            place = f"no record: {error}"
-        moves = len(game.played)
-        self._note(f"{WORDS[result]} after {moves} moves ({ending.cause}): {place}")
+            saved = True
+        except Exception as error:  # whatever it is, the next game can be played
+            place = _("no record: {error}").format(error=error)
+        finally:  # also if a signal ends the program
+            journal.close(remove=saved)
+        text = _("{result} after {count} moves ({cause}): {place}")
+        values = {"result": words()[result], "count": len(game.played), "cause": ending.cause, "place": place}
+        self._note(text.format(**values))

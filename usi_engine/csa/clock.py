@@ -8,6 +8,8 @@ from decimal import Decimal
 
 # The time for each move of a game without any limit, which USI cannot express.
 UNLIMITED_BYOYOMI = 10_000
+# Longer times are refused or cut: engines count in 32 bits.
+LONGEST_MS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class TimeControl:
         return " + ".join(parts)
 
     def milliseconds(self, units: Decimal | int) -> int:
-        """Return the milliseconds of a time that a server reports."""
-        return round(units * self.unit)
+        """Return the milliseconds of a time that a server reports, at most LONGEST_MS."""
+        return min(round(units * self.unit), LONGEST_MS)
 
     def is_unlimited(self) -> bool:
         """Return True if there is no limit at all."""
@@ -45,7 +47,7 @@ class Clocks:
         """Subtract the time of a move, given in the server's units, and add the increment; return the time."""
         control = self._controls[color]
         spent = control.milliseconds(units)
-        self.left[color] = max(self.left[color] + control.increment - spent, 0)
+        self.left[color] = min(max(self.left[color] + control.increment - spent, 0), LONGEST_MS)
         return spent
 
     def go_words(self, color: str, margin: int = 0) -> str:

@@ -10,20 +10,30 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import usi_engine
+from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
+from usi_engine.csa.journal import recover
+from usi_engine.language import _
 from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.driver import Engine, EngineError
+from usi_engine.usi.output import show
 
 PORT = 4081
 LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows at most one empty line in 30 seconds
 NAME = re.compile(r"[!-+\--~]{1,32}")  # visible ASCII without a comma
 GAME = re.compile(r"[\w@.-]+-\d+-\d+F?(-[BbWw])?", re.ASCII)
 FORCED_INTERRUPTS = 3
+# Signals that end the program, of those that the system has.
+ENDING = ("SIGTERM", "SIGHUP", "SIGBREAK")
+# Exit statuses; the number of a signal is added to the second.
+INTERRUPTED, SIGNALLED = 130, 128
+MOST_LETTERS = 1000  # of a message, which may quote a server's text
 
 
 class UsageError(Exception):
@@ -32,31 +42,32 @@ class UsageError(Exception):
 
 def arguments_of(words: list[str]) -> argparse.Namespace:
     """Parse the command line."""
-    parser = Parser(
-        prog="usi_engine csa", description="Play on a server that speaks the CSA protocol, such as floodgate."
-    )
+    description = _("Play on a server that speaks the CSA protocol, such as floodgate.")
+    parser = Parser("usi_engine csa", description=description)
     add = parser.add_argument
-    add("server", metavar="HOST[:PORT]", help=f"the server (port {PORT})")
-    add("--user", required=True, metavar="NAME", help="the login name")
+    add("server", metavar="HOST[:PORT]", help=_("the server (port {port})").format(port=PORT))
+    add("--user", required=True, metavar="NAME", help=_("the login name"))
     secret = parser.add_mutually_exclusive_group(required=True)
-    secret.add_argument("--password", help="the password; other users of this machine can see it in the process list")
-    secret.add_argument("--password-env", metavar="VARIABLE", help="the environment variable that holds the password")
-    add("--game", default="", help="the kind of game, e.g. floodgate-300-10F; sent to shogi-server with the password")
-    add("--games", type=whole(), default=0, metavar="N", help="stop after N games (0: play until Ctrl-C)")
-    add("--engine", type=Path, metavar="PATH", help="a USI engine (default: this engine)")
-    add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; repeatable")
-    add("--ponder", action="store_true", help="think on the opponent's time")
-    add(
-        "--margin",
-        type=real(0, DAY),
-        default=0.0,
-        metavar="SECONDS",
-        help="subtracted from the engine's times (0)",
-    )
-    add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help="folder of the games (csa-games)")
-    add("--log", type=Path, metavar="FILE", help="append every line sent and received, without the password")
-    add("--keep-alive", type=real(LEAST_KEEP_ALIVE, DAY), default=60.0, metavar="SECONDS",
-        help="send an empty line after this time of silence (60, at least 30)")  # fmt: skip
+    seen = _("the password; other users of this machine can see it in the process list")
+    secret.add_argument("--password", help=seen)
+    variable = _("the environment variable that holds the password")
+    secret.add_argument("--password-env", metavar="VARIABLE", help=variable)
+    game = _("the kind of game, e.g. floodgate-300-10F; sent to shogi-server with the password")
+    add("--game", default="", help=game)
+    games = _("stop after N games (0: play until Ctrl-C)")
+    add("--games", type=whole(), default=0, metavar="N", help=games)
+    add("--engine", type=Path, metavar="PATH", help=_("a USI engine (default: this engine)"))
+    option = _("an option of the engine; repeatable")
+    add("--option", action="append", default=[], metavar="NAME=VALUE", help=option)
+    add("--ponder", action="store_true", help=_("think on the opponent's time"))
+    margin = _("subtracted from the engine's times (0)")
+    add("--margin", type=real(0, DAY), default=0.0, metavar="SECONDS", help=margin)
+    records = _("folder of the games (csa-games)")
+    add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help=records)
+    log = _("append every line sent and received, without the password")
+    add("--log", type=Path, metavar="FILE", help=log)
+    silence = _("send an empty line after this time of silence (60, at least 30)")
+    add("--keep-alive", type=real(LEAST_KEEP_ALIVE, DAY), default=60.0, metavar="SECONDS", help=silence)
     return parser.parse_args(words)
 
 
@@ -64,7 +75,7 @@ def address_of(text: str) -> tuple[str, int]:
     """Parse `HOST`, `HOST:PORT`, `[IPV6]:PORT`. UsageError."""
     match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+))(?::(\d{1,5}))?", text)
     if match is None or int(match[3] or PORT) > 65535:
-        raise UsageError(f"'{text}' is not HOST or HOST:PORT")
+        raise UsageError(_("'{text}' is not HOST or HOST:PORT").format(text=text))
     return match[1] or match[2], int(match[3] or PORT)
 
 
@@ -74,11 +85,13 @@ def password_of(args: argparse.Namespace) -> str:
     if password is None:
         password = os.environ.get(args.password_env, "")
         if not password:
-            raise UsageError(f"the environment variable '{args.password_env}' is not set")
+            message = _("the environment variable '{name}' is not set")
+            raise UsageError(message.format(name=args.password_env))
     if not re.fullmatch(r"[!-~]+", password):
-        raise UsageError("the password must be visible ASCII characters without spaces")
+        raise UsageError(_("the password must be visible ASCII characters without spaces"))
     if args.game and not GAME.fullmatch(args.game):
-        raise UsageError(f"--game '{args.game}' is not NAME-SECONDS-BYOYOMI or NAME-SECONDS-INCREMENTF")
+        message = _("--game '{name}' is not NAME-SECONDS-BYOYOMI or NAME-SECONDS-INCREMENTF")
+        raise UsageError(message.format(name=args.game))
     return f"{args.game},{password}" if args.game else str(password)
 
 
@@ -88,7 +101,7 @@ def options_of(args: argparse.Namespace) -> dict[str, str]:
     for text in args.option:
         name, equals, value = text.partition("=")
         if not name or not equals:
-            raise UsageError(f"--option '{text}' is not NAME=VALUE")
+            raise UsageError(_("--option '{text}' is not NAME=VALUE").format(text=text))
         options[name] = value
     return options
 
@@ -96,18 +109,26 @@ def options_of(args: argparse.Namespace) -> dict[str, str]:
 def settings_of(args: argparse.Namespace) -> Settings:
     """Return the client's settings. UsageError."""
     if not NAME.fullmatch(args.user):
-        raise UsageError(f"--user '{args.user}' is not a login name of at most 32 characters")
+        message = _("--user '{name}' is not a login name of at most 32 characters")
+        raise UsageError(message.format(name=args.user))
     host, port = address_of(args.server)
     conditions = args.games, args.ponder, args.margin, args.records, args.keep_alive
     return Settings(host, port, args.user, password_of(args), *conditions)
 
 
-def engine_of(args: argparse.Namespace, client: Client) -> Engine:
-    """Return the engine to play with; an engine other than this one runs in its own folder, with its files."""
+def engine_of(args: argparse.Namespace, client: Client, note: Callable[[str], None]) -> Engine:
+    """Return the engine to play with; an engine other than this one runs in its own folder, with its files.
+
+    Its messages are printed by `note`: an engine that writes to a paused terminal would wait for it.
+    """
+
+    def say(text: str) -> None:
+        note(_("the engine: {text}").format(text=text))
+
     if args.engine is None:
-        return Engine(own_engine(), options_of(args), client.post, note=note)
+        return Engine(own_engine(), options_of(args), client.post, note=note, errors=say)
     path = args.engine.expanduser().resolve()
-    return Engine([str(path)], options_of(args), client.post, path.parent, note)
+    return Engine([str(path)], options_of(args), client.post, path.parent, note, errors=say)
 
 
 def own_engine() -> list[str]:
@@ -117,58 +138,105 @@ def own_engine() -> list[str]:
     return [sys.executable, "-c", code]
 
 
+class Ended(BaseException):
+    """A signal that ends the program; the game is saved."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 @contextlib.contextmanager
-def interrupts(client: Client) -> Iterator[None]:
-    """Make Ctrl-C ask the client to leave; the third one raises KeyboardInterrupt."""
+def signals(client: Client) -> Iterator[None]:
+    """Make Ctrl-C ask the client to leave; the third one raises KeyboardInterrupt. Others raise Ended, once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     count = 0
 
-    def handle(number: int, frame: object) -> None:
+    def interrupt(number: int, frame: object) -> None:
         nonlocal count
         count += 1
         if count >= FORCED_INTERRUPTS:
             raise KeyboardInterrupt
         client.interrupt()
 
-    before = signal.signal(signal.SIGINT, handle)
+    def end(number: int, frame: object) -> None:
+        for other in ends:
+            signal.signal(other, lambda *_: None)
+        raise Ended(number)
+
+    known = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    ends = [one for one in known if signal.getsignal(one) is not signal.SIG_IGN]  # nohup ignores SIGHUP
+    before = {one: signal.signal(one, end) for one in ends} | {signal.SIGINT: signal.signal(signal.SIGINT, interrupt)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
-def note(text: str) -> None:
-    """Print one line with the time of day."""
-    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
+def print_line(text: str, file: TextIO | None = None) -> None:
+    """Print a text of one or more lines, shortened to MOST_LETTERS."""
+    show(*(text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " ...").split("\n"), file=file)
 
 
-def play(args: argparse.Namespace) -> None:
+class Outputs:
+    """The notes and the log, which cannot delay a game; `close` returns False if one of them hangs or failed."""
+
+    def __init__(self, log: Path | None) -> None:
+        """OSError if the log cannot be opened."""
+        file = open(log, "a", encoding="utf-8") if log else None  # noqa: SIM115  (TrafficLog closes it)
+        self._notes = BackgroundWriter(print_line)
+        self.log = TrafficLog(file, self.note)
+
+    def note(self, text: str) -> None:
+        """Print a message with the time of day."""
+        self._notes.put(f"{time.strftime('%H:%M:%S')} {text}")
+
+    def close(self) -> bool:
+        written = [self._notes.close(), self.log.close()]
+        return all(written)
+
+
+def play(args: argparse.Namespace, outputs: Outputs) -> None:
     """Log in and play. UsageError, SessionError, EngineError, OSError."""
-    with contextlib.ExitStack() as stack:
-        file = stack.enter_context(open(args.log, "a", encoding="utf-8")) if args.log else None
-        client = Client(settings_of(args), note, TrafficLog(file))
-        args.records.mkdir(parents=True, exist_ok=True)  # fails before the first game
-        engine = engine_of(args, client)
+    client = Client(settings_of(args), outputs.note, outputs.log)
+    os.environ.pop(args.password_env or "", None)  # an engine gets a copy of the environment
+    args.records.mkdir(parents=True, exist_ok=True)  # fails before the first game
+    recover(args.records, outputs.note)
+    engine = engine_of(args, client, outputs.note)
+    with signals(client), contextlib.ExitStack() as stack:
         stack.callback(engine.quit)
-        stack.enter_context(interrupts(client))
         engine.prepare()  # before the login: loading takes a while
         try:
             client.run(engine)
         finally:
             if client.tally:
-                note(client.summary())
+                outputs.note(client.summary())
+
+
+def status_of(args: argparse.Namespace, outputs: Outputs) -> int:
+    """Play and return the exit status."""
+    try:
+        play(args, outputs)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Ended as ended:
+        return SIGNALLED + ended.number
+    return 0
 
 
 def main(words: list[str]) -> int:
     """Run the command; return the exit status."""
     args = arguments_of(words)
+    outputs, status, errors = None, 1, BackgroundWriter(lambda text: print_line(text, sys.stderr))
     try:
-        play(args)
-    except KeyboardInterrupt:
-        return 130
+        outputs = Outputs(args.log)
+        status = status_of(args, outputs)
     except (UsageError, SessionError, EngineError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+        errors.put(str(error))
+    written = [outputs.close() if outputs else True, errors.close()]
+    if not all(written):
+        os._exit(status)  # an orderly exit waits for output that hangs, and fails if there is none
+    return status

@@ -6,39 +6,70 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader
+from usi_engine.csa.background import BackgroundWriter
+from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader, TooMuch, Unread
+from usi_engine.language import _
+from usi_engine.usi.output import printable
 
-CONNECT_SECONDS = 15.0
+CONNECT_SECONDS = 15.0  # also for a server to take a line
 # A server that used to answer empty lines counts as gone after this many without an answer.
 SILENT_KEEP_ALIVES = 3
+LONGEST_LINE = 1 << 16  # bytes
+CHUNK = 1 << 14
+# Events that may wait for the game; then the thread stops reading, and the server has to wait.
+MOST_EVENTS = 1000
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The end of a connection, closed by either side or by the network."""
+    """The end of a connection, closed by either side or by the network; `reason` is set if we closed it."""
+
+    reason: str = ""
 
 
 class TrafficLog:
-    """A log of each line sent or received, with its time; without a file it does nothing. Thread-safe."""
+    """A log of each line sent or received, with its time; without a file it does nothing. Thread-safe.
 
-    def __init__(self, file: TextIO | None = None) -> None:
-        self._file, self._lock = file, threading.Lock()
+    `note` gets the first error; the log ends there.
+    """
+
+    def __init__(self, file: TextIO | None = None, note: Callable[[str], None] = lambda text: None) -> None:
+        self._file, self._note = file, note
+        self._lines = BackgroundWriter(self._append, self._stop) if file else None
 
     def write(self, mark: str, line: str) -> None:
         """Write a line; `mark` is > for lines sent, < for lines received."""
-        if self._file is None:
-            return
-        with self._lock:
-            self._file.write(f"{time.strftime('%H:%M:%S')} {mark} {line}\n")
-            self._file.flush()
+        if self._lines is not None:
+            self._lines.put(f"{time.strftime('%H:%M:%S')} {mark} {printable(line)}")
+
+    def close(self) -> bool:
+        """Close the file; return False if it lacks lines. A file that hangs stays open."""
+        if self._file is None or self._lines is None:
+            return True
+        written = self._lines.close()
+        if written:
+            self._file.close()
+        return written
+
+    def _append(self, line: str) -> None:
+        assert self._file is not None
+        self._file.write(line + "\n")
+        self._file.flush()
+
+    def _stop(self, error: Exception) -> None:
+        assert self._file is not None
+        self._note(_("the log {name} ends here: {error}").format(name=self._file.name, error=error))
 
 
 class Connection:
-    """A connection whose reading thread passes it and each event to `post`; the last event is Cut. OSError."""
+    """A connection whose reading thread passes it and each event to `post`; the last event is Cut.
+
+    The receiver calls `taken` for each event. OSError; RuntimeError if no thread can start.
+    """
 
     def __init__(
         self,
@@ -48,21 +79,31 @@ class Connection:
         log: TrafficLog,
     ) -> None:
         self._post, self._keep_alive, self._log = post, keep_alive, log
-        self._socket = socket.create_connection(address, CONNECT_SECONDS)
-        self._socket.settimeout(None)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._free, self._closed = threading.Semaphore(MOST_EVENTS), False
         self._sent = self._heard = time.monotonic()
         self._answers_keep_alive = False
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
+        self._socket = socket.create_connection(address, CONNECT_SECONDS)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._thread = threading.Thread(target=self._read, daemon=True)
+            self._thread.start()
+        except BaseException:
+            self._socket.close()
+            raise
 
     def send(self, line: str, logged: str | None = None) -> None:
         """Send a line; the log gets `logged` instead, if given. A cut connection is reported as an event."""
         self._sent = time.monotonic()
         self._log.write(">", line if logged is None else logged)
-        with contextlib.suppress(OSError):
+        try:
             self._socket.sendall(line.encode("utf-8") + b"\n")
+        except OSError:  # also if the server takes nothing for CONNECT_SECONDS
+            self._shut_down()
+
+    def taken(self) -> None:
+        """Count an event as handled."""
+        self._free.release()
 
     def tick(self) -> None:
         """Keep the connection alive, or close it if the server is gone. Call this every second or so."""
@@ -74,7 +115,9 @@ class Connection:
 
     def close(self) -> None:
         """Close the connection and wait for the reading thread."""
+        self._closed = True
         self._shut_down()
+        self._free.release()
         self._thread.join()
         self._socket.close()
 
@@ -83,16 +126,45 @@ class Connection:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _read(self) -> None:
-        reader = Reader()
-        with contextlib.suppress(OSError), self._socket.makefile("r", encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                self._handle_line(reader, line.rstrip("\r\n"))
-        self._post(self, Cut())
+        reader, reason = Reader(), ""
+        try:
+            for line in self._lines():
+                self._handle_line(reader, line)
+                if self._closed:
+                    break
+        except OSError:  # the network
+            pass
+        except TooMuch as error:
+            reason = str(error)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+        finally:  # a client without this event would wait for ever
+            self._shut_down()
+            self._post(self, Cut(reason))
 
-    def _handle_line(self, reader: Reader, line: str) -> None:
+    def _lines(self) -> Iterator[bytes]:
+        """Yield the lines received; an unfinished one at the end too. OSError, TooMuch."""
+        rest = b""
+        while chunk := self._receive():
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+            if len(rest) > LONGEST_LINE:
+                raise TooMuch(_("the server sent a line of more than {size} bytes").format(size=LONGEST_LINE))
+        if rest:
+            yield rest
+
+    def _receive(self) -> bytes:
+        """Return some bytes; none at the end of the connection."""
+        while True:
+            with contextlib.suppress(TimeoutError):  # that of sending
+                return self._socket.recv(CHUNK)
+
+    def _handle_line(self, reader: Reader, data: bytes) -> None:
+        line = data.rstrip(b"\r").decode("utf-8", "replace")
         self._heard = time.monotonic()
         self._answers_keep_alive |= not line
         self._log.write("<", line)
         event = reader.feed(line)
-        if event is not None:
+        if event is not None and not isinstance(event, Unread):
+            self._free.acquire()
             self._post(self, event)

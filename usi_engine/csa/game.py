@@ -10,6 +10,8 @@ from usi_engine.csa import protocol
 from usi_engine.csa.clock import Clocks
 from usi_engine.csa.position import GamePosition, floodgate_comment
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
+from usi_engine.language import _
+from usi_engine.records.csa import comment_lines, time_lines
 from usi_engine.records.tree import unmarked_text
 from usi_engine.records.writer import TimedMove
 from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineGone
@@ -42,6 +44,7 @@ class ServerGame:
         self.summary, self.begun = summary, time.time()
         self.position = GamePosition(summary.position)
         self.played: list[TimedMove] = []
+        self.statements: list[str] = []  # the same as CSA
         self.ending: Ending | None = None
         self.last_ms: int | None = None  # time of the resignation or declaration that ended the game
         self._engine, self._send, self._note, self._may_ponder = engine, send, note, ponder
@@ -88,15 +91,19 @@ class ServerGame:
     def _record_move(self, made: MoveMade) -> None:
         comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
         usi = self.position.push(made.csa)
-        self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment)))
+        move = TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment))
+        self.played.append(move)
+        self.statements += [made.csa, *time_lines(move.milliseconds), *comment_lines(move.comment or None)]
 
     def _take_move(self, made: MoveMade) -> None:
         try:
             self._record_move(made)
         except ValueError as error:
             # The server decides: its verdict follows.
-            self._note(f"the server sent an {error} in {self.position.command()}")
+            text = _("the server sent an {move} in {position}")
+            self._note(text.format(move=error, position=self.position.command()))
             return
+        self._awaited = 0  # the server may make our move for us; the engine's answer is then of no use
         self._start_turn()
 
     def _take_special(self, special: Special) -> None:
@@ -137,7 +144,7 @@ class ServerGame:
         try:
             csa = self.position.csa(answer.move)
         except ValueError as error:
-            self._note(f"the engine resigns, because it answered {error}")
+            self._note(_("the engine resigns, because it answered {move}").format(move=error))
             self._send(protocol.RESIGN)
             return
         self._comment = floodgate_comment(self.position, answer.thought.value, answer.thought.pv)
@@ -148,8 +155,8 @@ class ServerGame:
         self._restarts += 1
         if self._restarts > MOST_RESTARTS:
             self._send(protocol.RESIGN)
-            raise EngineError("the engine has ended by itself too often")
-        self._note("the engine has ended by itself; starting it again")
+            raise EngineError(_("the engine has ended by itself too often"))
+        self._note(_("the engine has ended by itself; starting it again"))
         self._engine.prepare(self.summary.max_moves)
         thinking, self._pondered = self._awaited, ""
         if thinking:

@@ -17,6 +17,8 @@ class GamePosition:
         """Read the lines of a CSA position. ValueError."""
         board = load_core().board
         self.start = read_position(lines)
+        if not {"K", "k"} <= set(self.start.partition(" ")[0]):
+            raise ValueError(f"a king is missing in '{self.start}'")
         self._named = "startpos" if self.start == board().sfen() else f"sfen {self.start}"
         self._board = board(self.start)
 

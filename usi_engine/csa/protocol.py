@@ -10,20 +10,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from usi_engine.csa.clock import TimeControl
+from usi_engine.csa.clock import LONGEST_MS, TimeControl
+from usi_engine.language import _
 
 COLORS = ("+", "-")
 RESIGN, DECLARE_WIN, INTERRUPT, LOGOUT, KEEP_ALIVE = "%TORYO", "%KACHI", "%CHUDAN", "LOGOUT", ""
-MOVE = re.compile(r"([+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2})(?:,T([0-9]{1,9}(?:\.[0-9]{0,9})?))?(?:,.*)?")
+TIME = r"(?:,T([0-9]+(?:\.[0-9]*)?))?"
+MOVE = re.compile(r"([+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2})" + TIME + r"(?:,.*)?")
 CAUSE = re.compile(r"#[A-Z_]+")
-SPECIAL = re.compile(r"(%[A-Z]+)(?:,T([0-9]{1,9}(?:\.[0-9]{0,9})?))?")
+SPECIAL = re.compile(r"(%[A-Z]+)" + TIME)
 LOGIN = re.compile(r"LOGIN:(.+) OK")
-REJECT = re.compile(r"REJECT:(\S+) by (.+)")
+REJECT = re.compile(r"REJECT:(.*) by (.+)")
 UNIT = re.compile(r"([1-9][0-9]{0,8})?(msec|sec|min)")
 UNIT_MS = {"msec": 1, "sec": 1000, "min": 60_000}
 OUTCOMES = {"#WIN": "win", "#LOSE": "lose", "#DRAW": "draw", "#CENSORED": "draw", "#CHUDAN": "unknown"}
-# Longer times are refused.
-LONGEST_MS = 10**10
+# Bounds of what a server sends: units of a time, moves of a game, lines and letters of a Game_Summary.
+MOST_UNITS = Decimal(LONGEST_MS)
+MOST_MOVES = 100_000
+MOST_LINES, MOST_LETTERS = 10_000, 1 << 20
+
+
+class TooMuch(ValueError):
+    """Text without an end; the connection is of no use any more."""
 
 
 @dataclass(frozen=True)
@@ -134,19 +142,26 @@ class Reader:
 
     def __init__(self) -> None:
         self._summary: list[str] | None = None
+        self._letters = 0
 
     def feed(self, line: str) -> Event | None:
-        """Return the event that the line completes; None within a summary and for an empty line."""
+        """Return the event that the line completes; None within a summary and for an empty line. TooMuch."""
         if line == "BEGIN Game_Summary":
-            self._summary = []
+            self._summary, self._letters = [], 0
         elif self._summary is None:
             return event_of(line) if line else None
         elif line == "END Game_Summary":
             lines, self._summary = self._summary, None
             return summary_of(lines)
         else:
-            self._summary.append(line)
+            self._add(self._summary, line)
         return None
+
+    def _add(self, summary: list[str], line: str) -> None:
+        summary.append(line)
+        self._letters += len(line)
+        if len(summary) >= MOST_LINES or self._letters > MOST_LETTERS:
+            raise TooMuch(_("the server sent a Game_Summary without an end"))
 
 
 def event_of(line: str) -> Event:
@@ -154,21 +169,26 @@ def event_of(line: str) -> Event:
     if line.startswith(("+", "-", "%", "#")):
         return game_event(line)
     if line.startswith("START:"):
-        return Started(line.removeprefix("START:"))
+        return Started(line.removeprefix("START:").strip())
     if reject := REJECT.fullmatch(line):
-        return Rejected(reject[1], reject[2])
+        return Rejected(reject[1].strip(), reject[2])
     return session_event(line)
 
 
 def game_event(line: str) -> Event:
     """Parse a line about a move or the end of a game."""
     if move := MOVE.fullmatch(line):
-        return MoveMade(move[1], Decimal(move[2] or 0))
+        return MoveMade(move[1], units_of(move[2] or "0"))
     if special := SPECIAL.fullmatch(line):
-        return Special(special[1], Decimal(special[2]) if special[2] else None)
+        return Special(special[1], units_of(special[2]) if special[2] else None)
     if line in OUTCOMES:
         return Outcome(OUTCOMES[line])
     return Cause(line[1:]) if CAUSE.fullmatch(line) else Unread(line)
+
+
+def units_of(text: str) -> Decimal:
+    """Convert a time of any number of digits; at most MOST_UNITS."""
+    return min(Decimal(text), MOST_UNITS)
 
 
 def session_event(line: str) -> Event:
@@ -205,7 +225,7 @@ def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
     """Parse the lines between BEGIN and END of a Game_Summary."""
     sections = sections_of(lines)
     fields = fields_of(sections[""])
-    game_id = fields.get("Game_ID", "")
+    game_id = fields.get("Game_ID", "").strip()
     position = sections.get("Position", [])
     moves = [event for event in map(event_of, position) if isinstance(event, MoveMade)]
     try:
@@ -216,7 +236,7 @@ def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
             controls={color: control_of(sections, color) for color in COLORS},
             position=tuple(line for line in position if not MOVE.fullmatch(line)),
             moves=tuple(moves),
-            max_moves=number_of(fields, "Max_Moves"),
+            max_moves=min(number_of(fields, "Max_Moves"), MOST_MOVES),
         )
     except ValueError as error:
         return BadSummary(game_id, str(error))
@@ -235,7 +255,7 @@ def control_of(sections: Mapping[str, Sequence[str]], color: str) -> TimeControl
     fields = fields_of([*sections.get("Time", []), *sections.get(f"Time{color}", [])])
     unit = unit_of(fields.get("Time_Unit", "1sec"))
     total, byoyomi, increment = (number_of(fields, name) * unit for name in ("Total_Time", "Byoyomi", "Increment"))
-    if max(total, byoyomi, increment) > LONGEST_MS:
+    if max(total, byoyomi, increment, unit) > LONGEST_MS:
         raise ValueError(f"a time of more than {LONGEST_MS // 1000} seconds")
     return TimeControl(total, byoyomi, increment, unit)
 

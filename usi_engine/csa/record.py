@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.records import csa
 from usi_engine.records.files import write_text
+from usi_engine.records.formats import decoded
 from usi_engine.records.time_words import Limit, words_of
 from usi_engine.records.tree import End
 from usi_engine.records.writer import INTERRUPTED, local_time, loss, text_of_moves
+from usi_engine.usi.output import printable
 
 # CSA's names of the ends by the server's cause: of a loss by the player to move, and of a draw.
 LOST = {
@@ -23,6 +28,10 @@ LOST = {
 }
 DRAWN = {"SENNICHITE": "SENNICHITE", "MAX_MOVES": "MAX_MOVES", "JISHOGI": "JISHOGI"}
 OTHER = {"+": "-", "-": "+"}
+SUFFIX = ".csa"
+LONGEST_STEM = 200
+# Names of devices on Windows, also with a suffix.
+DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 
 
 def end_of(ending: Ending, color: str, turn: str) -> End:
@@ -37,11 +46,21 @@ def end_of(ending: Ending, color: str, turn: str) -> End:
     return loss(LOST[ending.cause], loser, turn)
 
 
-def header_of(game: ServerGame) -> dict[str, str]:
+def end_of_game(game: ServerGame) -> End:
+    """Return the end in the record of a game; one that still runs is interrupted."""
+    end = end_of(game.ending or Ending("unknown", "CUT"), game.summary.color, game.position.turn)
+    end.milliseconds = game.last_ms
+    return end
+
+
+def header_of(game: ServerGame, *, ended: bool = True) -> dict[str, str]:
     """Return the players' names, the game's id and times, with the keys of KIF."""
     names, controls = game.summary.names, game.summary.controls
     header = {"先手": names["+"], "後手": names["-"], "棋戦": game.summary.game_id}
-    header |= {"開始日時": local_time(game.begun), "終了日時": local_time(time.time())}
+    header = {key: printable(text) for key, text in header.items()}
+    header["開始日時"] = local_time(game.begun)
+    if ended:
+        header["終了日時"] = local_time(time.time())
     if controls["+"] == controls["-"]:
         return header | {"持ち時間": words_of(limit(controls["+"]))}
     return header | {"先手持ち時間": words_of(limit(controls["+"])), "後手持ち時間": words_of(limit(controls["-"]))}
@@ -52,15 +71,59 @@ def limit(control: TimeControl) -> Limit:
     return Limit(control.total // 1000, control.byoyomi // 1000, control.increment // 1000)
 
 
-def save(game: ServerGame, folder: Path) -> Path:
-    """Write a file named by the game's id and return its path; a resumed game replaces its first part.
+def stem_of(game_id: str) -> str:
+    """Return the id as the name of a file without its suffix."""
+    name = re.sub(r"[^\w.+-]", "_", game_id, flags=re.ASCII).lstrip(".")[:LONGEST_STEM] or "game"
+    return f"_{name}" if DEVICE.fullmatch(name) else name
 
-    OSError, RecordError.
+
+def save(game: ServerGame, folder: Path) -> Path:
+    """Write the record of a game and return its path. OSError, RecordError.
+
+    It has the name of the game's id, with a number if another game has that name. A resumed game replaces its first
+    part.
     """
-    end = end_of(game.ending or Ending("unknown", "CUT"), game.summary.color, game.position.turn)
-    end.milliseconds = game.last_ms
-    text = text_of_moves("csa", game.position.start, game.played, end, header_of(game))
-    name = re.sub(r"[^\w.+-]", "_", game.summary.game_id, flags=re.ASCII).lstrip(".") or "game"
-    path = folder / f"{name[:200]}.csa"
-    write_text(path, text)
-    return path
+    text = text_of_moves("csa", game.position.start, game.played, end_of_game(game), header_of(game))
+    return write_new(folder, stem_of(game.summary.game_id), text, lambda path: is_first_part(path, game))
+
+
+def write_new(folder: Path, stem: str, text: str, replaces: Callable[[Path], bool] = lambda path: False) -> Path:
+    """Write a record under the first free name, or the first that it replaces, and return its path. OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        path = folder / f"{numbered(stem, number)}{SUFFIX}"
+        try:
+            path.open("x").close()  # reserves the name: another client may write to the same folder
+        except FileExistsError:
+            if not replaces(path):
+                continue
+            write_text(path, text)
+            return path
+        try:
+            write_text(path, text)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path
+    raise AssertionError
+
+
+def numbered(stem: str, number: int) -> str:
+    """Return the name, with the number from 2 on."""
+    return stem if number == 1 else f"{stem}-{number}"
+
+
+def is_first_part(path: Path, game: ServerGame) -> bool:
+    """Return True if a record holds what was played of a resumed game before its connection was cut."""
+    offered = [move.usi for move in game.played[: len(game.summary.moves)]]
+    if not offered:
+        return False
+    try:
+        record = csa.read(decoded(path.read_bytes()))
+    except (OSError, ValueError):
+        return False
+    moves = [node.move for node in record.main_line]
+    players = tuple(printable(game.summary.names[color]).strip() for color in "+-")
+    same = record.players == players and record.start.split()[:3] == game.position.start.split()[:3]
+    broken_off = record.end is not None and record.end.name == INTERRUPTED
+    return bool(same and broken_off and moves and moves == offered[: len(moves)])

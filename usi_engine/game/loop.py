@@ -46,16 +46,17 @@ def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | No
     try:
         while line := source.readline(LONGEST_LINE):
             command = parse(decode(line))
+            if isinstance(command, Quit):
+                return
             if sys.platform == "win32" and not isinstance(command, LIGHT):
                 load_numpy()
             session.post(command)
-            if isinstance(command, Quit):
-                return
             if unknown and isinstance(command, protocol.Ignored) and line.strip():
                 unknown(f"unknown command '{decode(line)}'; help lists them")
     except (OSError, ValueError):
         pass
-    session.post(Quit())
+    finally:
+        session.post(Quit())
 
 
 def load_numpy() -> None:

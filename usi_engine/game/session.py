@@ -74,8 +74,38 @@ STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
 STATELESS = (protocol.Usi, protocol.Help, protocol.Ignored, protocol.Malformed)
 # The clock of a move starts when one of these arrives.
 CLOCKED = (Go, GoMate, protocol.PonderHit)
-# These stop a search that would otherwise wait for `stop`.
-STOPS_WAITING = (Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame)
+# These, queued, stop a search that would otherwise wait for `stop`: a queued `stop` may be behind a `perft`.
+STOPS_WAITING = (
+    Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame, protocol.Stop, protocol.GameOver,
+)  # fmt: skip
+
+
+class CommandQueue:
+    """The commands that wait for the end of a job, in their order, counted by kind: a GUI may send any number of them.
+
+    `goes` is the number of searches among them, `ends_waiting` the number of those in STOPS_WAITING.
+    """
+
+    def __init__(self) -> None:
+        self._commands: deque[Posted] = deque()
+        self.goes = self.ends_waiting = 0
+
+    def append(self, command: Posted) -> None:
+        self._commands.append(command)
+        self._count(command, 1)
+
+    def popleft(self) -> Posted:
+        command = self._commands.popleft()
+        self._count(command, -1)
+        return command
+
+    def first(self) -> Posted | None:
+        return self._commands[0] if self._commands else None
+
+    def _count(self, command: Posted, step: int) -> None:
+        if isinstance(command, STOPS_WAITING):
+            self.ends_waiting += step
+            self.goes += step * isinstance(command, (Go, GoMate))
 
 
 class Session:
@@ -86,7 +116,7 @@ class Session:
         self._options = Options()
         self._resources = Resources(self._options, writer, load)
         self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
-        self._queue: deque[Posted] = deque()
+        self._queue = CommandQueue()
         # One thread for all jobs: if the system refuses it, that shows at the start, not in the middle of a game.
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._job_thread = threading.Thread(target=self._carry_out_jobs, name="jobs", daemon=True)
@@ -124,7 +154,7 @@ class Session:
             if isinstance(event, CLOCKED):
                 self._clock_start = at
             self._receive(event)
-        while self._queue and self._may_run(self._queue[0]) and not self._ended:
+        while (first := self._queue.first()) is not None and self._may_run(first) and not self._ended:
             self._carry_out(self._queue.popleft())
         self._stop_search_for_the_queue()
 
@@ -139,7 +169,7 @@ class Session:
 
     def _receive(self, command: Posted) -> None:
         self._stop_search_if_ended(command)
-        urgent = isinstance(command, URGENT) and not self._go_is_queued()
+        urgent = isinstance(command, URGENT) and not self._queue.goes  # a stop after a queued go is meant for that one
         if urgent or isinstance(command, STATELESS):
             self._carry_out(command)
         else:
@@ -155,12 +185,8 @@ class Session:
     def _stop_search_for_the_queue(self) -> None:
         """Stop a search that waits for `stop` if a queued command waits for its end."""
         control = self._job.control if self._job else None
-        if control is not None and control.must_wait and any(isinstance(one, STOPS_WAITING) for one in self._queue):
+        if control is not None and control.must_wait and self._queue.ends_waiting:
             control.stop()
-
-    def _go_is_queued(self) -> bool:
-        """Return whether a go is queued: a `stop` after it is meant for that one."""
-        return any(isinstance(command, (Go, GoMate)) for command in self._queue)
 
     def _may_run(self, command: Posted) -> bool:
         if self._job is None or isinstance(command, URGENT):
@@ -173,8 +199,8 @@ class Session:
             return
         try:
             handler(command)
-        except CoreError as error:
-            self._writer.info(str(error))
+        except (CoreError, MemoryError) as error:
+            self._writer.info(text_of(error))
         except Exception as error:
             self._writer.info(f"error: {type(error).__name__}: {error}")
 
@@ -351,7 +377,7 @@ class Session:
     def _time_limits(self, command: Go) -> TimeLimits:
         try:
             board = self._current()
-        except CoreError:
+        except (CoreError, MemoryError):  # reported by _root_board
             return TimeLimits()
         black = board.turn == self._resources.core.black
         return time_limits(command, black, board.ply, self._options, self._lateness)

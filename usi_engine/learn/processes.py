@@ -93,10 +93,12 @@ def _start(work: Any) -> None:
 
 
 def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-    os._exit(1)
+    try:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+    finally:
+        os._exit(1)
 
 
 def _do(task: Any) -> Any:

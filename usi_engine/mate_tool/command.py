@@ -13,10 +13,11 @@ from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_po
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import LARGEST, decoded, format_of, text_of_file
+from usi_engine.records.formats import LARGEST_TEXT, decoded, format_of, text_of_file
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole
+from usi_engine.usi.output import show
 
 # Exit statuses.
 UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
@@ -49,7 +50,7 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         return
     for word in words:
         if word == "-":
-            yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST + 1)).splitlines(), "-")
+            yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1)).splitlines(), "-")
         else:
             yield from problems_in(Path(word), core)
 
@@ -124,7 +125,7 @@ def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> 
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
-                print(*lines_of(core, result, args), sep="\n", flush=True)
+                show(*lines_of(core, result, args))
             step()
     return results
 

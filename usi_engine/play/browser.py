@@ -93,7 +93,7 @@ def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
             if show:
                 open_browser(server.url)
             while True:
-                table.check_clock()
+                table.check()
                 time.sleep(CLOCK_SECONDS)
         finally:
             table.close()
@@ -111,5 +111,6 @@ def open_browser(url: str) -> None:
         browser = webbrowser.get()
     except webbrowser.Error:
         return
-    if type(browser) is not webbrowser.GenericBrowser:  # a browser in the terminal, which would wait for its end
-        browser.open(url)
+    # A browser in this terminal, such as lynx, is opened only if the user has chosen it.
+    if type(browser) is not webbrowser.GenericBrowser or "BROWSER" in os.environ:
+        threading.Thread(target=browser.open, args=(url,), name="browser", daemon=True).start()

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from usi_engine.core import Core, load_core
+from usi_engine.core import Core, CoreError, load_core
 from usi_engine.game.session import Session
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Quit, parse
@@ -111,12 +111,14 @@ class Opponent:
             pass
 
     def _line(self) -> str:
-        """Return the next line; pass on the engine's messages before it."""
+        """Return the next line; pass on the engine's messages before it. CoreError."""
         while True:
             try:
                 line = self._output.written.get(timeout=WATCH_SECONDS)
             except queue.Empty:
-                continue
+                if self._thread.is_alive():
+                    continue
+                raise CoreError("the engine has ended") from None
             if not line.startswith(STRING):
                 return line
             self._say(line.removeprefix(STRING))

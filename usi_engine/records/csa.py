@@ -14,7 +14,7 @@ from usi_engine.core import load_core
 from usi_engine.records.csa_position import LETTERS, Setup, position_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
 from usi_engine.records.time_words import limit_of, words_of
-from usi_engine.records.tree import End, Record, marked_text, unmarked_text
+from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -35,6 +35,8 @@ KEYS = {"EVENT": "棋戦", "SITE": "場所", "OPENING": "戦型", "START_TIME": 
 KEYWORDS = {key: keyword for keyword, key in KEYS.items()}
 LIMITS = {"TIME_LIMIT": "持ち時間", "TIME": "持ち時間", "TIME+": "先手持ち時間", "TIME-": "後手持ち時間"}
 LIMIT_KEYWORDS = {"先手持ち時間": "TIME+", "後手持ち時間": "TIME-"}
+
+SQUARES = {digits: square_of(digits) for digits in (f"{file}{rank}" for file in range(1, 10) for rank in range(1, 10))}
 
 
 class Reader:
@@ -169,20 +171,19 @@ class Reader:
 
 def usi_of(text: str, board: Board) -> str:
     """Return a move of CSA in USI; empty if its piece is not on the square. CSA names the piece after promotion."""
-    letter, to = LETTERS.get(text[5:], ""), square_of(text[3:5])
+    letter, to = LETTERS.get(text[5:], ""), SQUARES[text[3:5]]
     if text[1:3] == "00":
         return f"{letter}*{to}"
-    origin = square_of(text[1:3])
+    origin = SQUARES[text[1:3]]
     moved = (board.piece_at(origin) or "").upper()
     return {moved: origin + to, f"+{moved}": f"{origin}{to}+"}.get(letter, "")
 
 
-def statements(line: str) -> Iterator[str]:
-    """Yield the statements of a line, which commas separate; a comment takes the rest of the line."""
+def statements(line: str) -> list[str]:
+    """Return the statements of a line, which commas separate; a comment takes the rest of the line."""
     code, mark, comment = line.partition("'")
-    yield from (word for word in map(str.strip, code.split(",")) if word)
-    if mark:
-        yield mark + comment
+    words = map(str.strip, code.split(",") if "," in code else [code])
+    return [*filter(None, words), *([mark + comment] if mark else [])]
 
 
 def split_quote(text: str) -> tuple[str, str]:
@@ -220,12 +221,21 @@ def write(record: Record) -> str:
     board = load_core().board(record.start)
     for node in [record.root, *nodes]:
         if node.parent is not None:
-            lines += [board.csa(node.move), *time_lines(node.milliseconds), *comment_lines(node.comment)]
+            lines += statement_lines(board.csa(node.move), node)
             board.push(node.move)
-    end = record.end
-    if end is not None and end.name:
-        lines += [f"%{end.name}", *time_lines(end.milliseconds), *comment_lines(end.comment)]
+    if record.end is not None:
+        lines += end_lines(record.end)
     return "\n".join(lines) + "\n"
+
+
+def statement_lines(statement: str, owner: Node | End) -> list[str]:
+    """Return the lines of a move or end, with its time and comment."""
+    return [statement, *time_lines(owner.milliseconds), *comment_lines(owner.comment)]
+
+
+def end_lines(end: End) -> list[str]:
+    """Return the lines of an end; none if CSA has no name for it."""
+    return statement_lines(f"%{end.name}", end) if end.name else []
 
 
 def header_lines(header: Mapping[str, str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from usi_engine.language import _
+from usi_engine.usi.output import printable
 
 QUOTED = 60  # characters of the text that a message shows
 
@@ -44,7 +45,7 @@ class FaultyText(ValueError):
 
 def excerpt(text: str) -> str:
     """Return the text as messages quote it: printable, on one line, shortened."""
-    plain = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    plain = printable(" ".join(text.split()))
     return plain if len(plain) <= QUOTED else plain[:QUOTED] + "..."
 
 

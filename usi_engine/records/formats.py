@@ -28,7 +28,7 @@ NAMES_SHIFT_JIS = re.compile(rb"['#][^\r\n]*encoding=shift", re.I)
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 
-LARGEST = 64 << 20  # bytes of a text
+LARGEST_TEXT = 64 << 20  # bytes; a year of floodgate's games is smaller
 
 # Lines that hold moves. The first two also begin KIF and KI2 without moves.
 MOVE_LINES = {
@@ -47,7 +47,7 @@ def text_of_file(path: Path) -> str:
     """Read and decode a file. RecordError, which names the file."""
     try:
         with path.open("rb") as file:
-            return decoded(file.read(LARGEST + 1))
+            return decoded(file.read(LARGEST_TEXT + 1))  # the size of a device or a pipe is not known before
     except OSError as error:
         raise RecordError(_("{place}: {reason}").format(place=path, reason=reason_of(error))) from None
     except RecordError as error:
@@ -61,8 +61,8 @@ def decoded(data: bytes) -> str:
     A first line that names Shift-JIS decides. UTF-16 is recognised by its byte order mark, ISO-2022-JP by its escapes.
     A control-Z or zeros end some files.
     """
-    if len(data) > LARGEST:
-        raise RecordError(_("more than {megabytes} MB are no text of games").format(megabytes=LARGEST >> 20))
+    if len(data) > LARGEST_TEXT:
+        raise RecordError(_("more than {megabytes} MB of text; split the file").format(megabytes=LARGEST_TEXT >> 20))
     named = SHIFT_JIS if NAMES_SHIFT_JIS.match(data) else "euc_jp"
     marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
     for encoding in ("iso2022_jp" if b"\x1b$" in data else marked, "utf-8-sig", named, SHIFT_JIS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.faults import FaultyText, RecordError
-from usi_engine.records.formats import FORMATS, format_of, has_moves, parts_of, text_of_file
-from usi_engine.records.tree import Node, Record
+from usi_engine.records.formats import FORMATS, SUFFIXES, format_of, has_moves, parts_of, text_of_file
+from usi_engine.records.tree import End, Node, Record
+from usi_engine.usi.output import printable
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -47,6 +48,31 @@ class Game:
         return load_core().board.from_moves(self.moves if plies is None else self.moves[:plies], self.start)
 
     @property
+    def headers(self) -> dict[str, str]:
+        """The lines of the record's header, with the keys of KIF: 先手, 後手, 棋戦, 開始日時, ..."""
+        return self.record.header
+
+    @property
+    def times(self) -> tuple[int | None, ...]:
+        """The milliseconds of each move; None if the record has none."""
+        return tuple(node.milliseconds for node in self.record.main_line)
+
+    @property
+    def comments(self) -> tuple[str, ...]:
+        """The comment on the start, then that on each move; empty if there is none."""
+        return tuple(node.comment or "" for node in (self.record.root, *self.record.main_line))
+
+    @property
+    def end(self) -> End | None:
+        """The end of the main line; None if the record has none."""
+        return self.record.end
+
+    @property
+    def result(self) -> int | None:
+        """1 if Black won, -1 if White won, 0 for a draw; None if the record does not say."""
+        return self.record.result
+
+    @property
     def variations(self) -> list[Node]:
         """The moves made from the start, the root of the record's tree; the first begins the main line."""
         return self.record.root.variations
@@ -58,13 +84,23 @@ class Game:
         return printable(black), printable(white)
 
 
-def printable(text: str) -> str:
-    """Return the text without control characters, which could do anything to a terminal."""
-    return "".join(letter for letter in text if letter.isprintable())
-
-
 def read_games(path: Path) -> Iterator[Game | RecordError]:
-    """Yield the games of a file. A fault takes the place of its game, or of all games if the file cannot be read."""
+    """Yield the games of a file, or of all records in a folder and those in it, in the order of their names.
+
+    A fault takes the place of its game, or of all games if the file cannot be read.
+    """
+    if not path.is_dir():
+        yield from games_of_file(path)
+        return
+    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+    if not files:
+        yield RecordError(_("{path}: no game records in this folder (KIF, KI2, CSA, JKF, USI)").format(path=path))
+    for file in files:
+        yield from games_of_file(file)
+
+
+def games_of_file(path: Path) -> Iterator[Game | RecordError]:
+    """Yield the games and faults of a file."""
     try:
         text = text_of_file(path)
     except RecordError as error:
@@ -92,9 +128,15 @@ def read_games(path: Path) -> Iterator[Game | RecordError]:
             yield RecordError(_("{path}, {fault}").format(path=path, fault=record.fault.text(line)))
 
 
-def load_games(path: str | os.PathLike[str]) -> Iterator[Game]:
-    """Yield the games of a file in KIF, KI2, CSA, JKF or USI. RecordError, a ValueError of one line, at a fault."""
+def load_games(path: str | os.PathLike[str], on_fault: Callable[[RecordError], object] | None = None) -> Iterator[Game]:
+    """Yield the games of a file in KIF, KI2, CSA, JKF or USI, or of all such files in a folder and those in it.
+
+    A fault is a RecordError, a ValueError of one line, and is raised or passed to `on_fault`.
+    """
     for game in read_games(Path(path)):
-        if isinstance(game, RecordError):
+        if isinstance(game, Game):
+            yield game
+        elif on_fault:
+            on_fault(game)
+        else:
             raise game
-        yield game

@@ -16,6 +16,10 @@ from usi_engine.records.faults import Fault
 FLOODGATE = re.compile(r"\*\* [-+]?\d+(?= |$)")
 AFTER_MARK = re.compile(r"\* [-+]?\d+(?= |$)")
 
+# Ends that the side to move loses, and those that nobody does.
+LOSSES = frozenset({"TORYO", "TSUMI", "TIME_UP", "ILLEGAL_MOVE"})
+DRAWS = frozenset({"SENNICHITE", "JISHOGI", "HIKIWAKE", "MAX_MOVES"})
+
 
 def marked_text(line: str) -> str:
     """Return a line of a comment as it follows the mark of comments: floodgate's second star is part of the mark."""
@@ -128,6 +132,17 @@ class Record:
     def end(self) -> End | None:
         """The end of the main line."""
         return self.root.last().end
+
+    @property
+    def result(self) -> int | None:
+        """1 if Black won, -1 if White won, 0 for a draw; None if the record does not say."""
+        name = self.end.name if self.end else ""
+        if name in DRAWS:
+            return 0
+        if name in ("+ILLEGAL_ACTION", "-ILLEGAL_ACTION"):
+            return -1 if name[0] == "+" else 1
+        mover = 1 if (self.start.split()[1] == "b") == (len(self.main_line) % 2 == 0) else -1
+        return mover if name == "KACHI" else -mover if name in LOSSES else None
 
     @property
     def players(self) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import START
@@ -23,7 +24,7 @@ ENDS = {
 
 def is_usi(text: str) -> bool:
     """Return True if the first word begins a USI position, an sfen or a move."""
-    first = next((line.split()[0] for _, line in split(text)), "")
+    first = next((line.split()[0] for _, line in lines_of(text)), "")
     return first in FIRST_WORDS or first.count("/") == 8 or MOVE.fullmatch(first) is not None
 
 
@@ -76,10 +77,15 @@ def end_name(word: str, turn: int) -> str:
     return {"rep_win": "+-"[not turn], "rep_lose": "+-"[turn]}.get(word, "") + ENDS[word]
 
 
-def split(text: str) -> list[tuple[int, str]]:
-    """Return the games with their line numbers, from 0; empty lines and lines that begin with `#` are skipped."""
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the games with their line numbers, from 0, without empty lines and those that begin with `#`."""
     lines = enumerate(text.split("\n"))
-    return [(at, line) for at, line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return ((at, line) for at, line in lines if line.strip() and not line.lstrip().startswith("#"))
+
+
+def split(text: str) -> list[tuple[int, str]]:
+    """Return the games with their line numbers, from 0."""
+    return list(lines_of(text))
 
 
 def write(record: Record) -> str:

@@ -110,9 +110,11 @@ class Helper:
 
     def _run(self, search: Callable[[Worker], None]) -> None:
         # The main thread runs the same loop and reports its errors.
-        with suppress(Exception):
-            search(self.worker)
-        self._idle.set()
+        try:
+            with suppress(Exception):
+                search(self.worker)
+        finally:
+            self._idle.set()
 
 
 def carry_out(tasks: Tasks) -> None:

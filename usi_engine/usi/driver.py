@@ -12,13 +12,16 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from usi_engine.usi.output import printable
+
 LAST_LINES = 5
-SCORE = re.compile(r" score (cp|mate) ([+-]?\d*)(?= |$)")
+LONGEST_LINE = 1 << 20  # letters; the rest counts as another line
+SCORE = re.compile(r" score (cp|mate) ([+-]?\d{0,9})(?= |$)")
 PV = re.compile(r" pv (.+)$")
 OTHER_LINE = re.compile(r" (?:string|lowerbound|upperbound|multipv (?!1 ))")
 # A mate in n plies has the value MATE - n, as with other programs on floodgate.
@@ -36,7 +39,7 @@ class EngineError(Exception):
         self.last_lines = tuple(last_lines)
 
     def __str__(self) -> str:
-        return "\n    ".join([str(self.args[0]), *self.last_lines])
+        return "\n    ".join([str(self.args[0]), *map(printable, self.last_lines)])
 
 
 class EngineDied(EngineError):
@@ -49,6 +52,10 @@ class EngineSilent(EngineError):
 
 class EngineNonsense(EngineError):
     """A process that answers with something else than a legal move or an evaluation."""
+
+
+class UnknownOption(EngineError, ValueError):
+    """An option that the engine does not have."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,11 @@ def value_of(kind: str, text: str) -> int | None:
     return -size if text.startswith("-") else size
 
 
+def bounded_lines(output: IO[str]) -> Iterator[str]:
+    """Yield the lines of a process, or parts of LONGEST_LINE letters of a longer one."""
+    return iter(lambda: output.readline(LONGEST_LINE), "")
+
+
 def kill(process: subprocess.Popen[str]) -> None:
     """Kill a process, on POSIX with the processes that it started, and wait for its end."""
     if process.poll() is None:
@@ -126,8 +138,8 @@ def kill(process: subprocess.Popen[str]) -> None:
 class Engine:
     """An engine process, whose reading thread passes events to `post`.
 
-    `note` gets the engine's messages before it is ready (an option refused, a file not found), `info` each info line.
-    `stderr` is that of `subprocess.Popen`.
+    `note` gets the engine's messages before it is ready (an option refused, a file not found), `info` each info line,
+    `errors` each line of standard error. Without `errors`, `stderr` is that of `subprocess.Popen`.
     """
 
     def __init__(
@@ -141,9 +153,11 @@ class Engine:
         stderr: int | None = None,
         timeouts: Timeouts = USUAL_TIMEOUTS,
         info: Callable[[str], None] = lambda line: None,
+        errors: Callable[[str], None] | None = None,
     ) -> None:
         self._command, self._options, self._post, self._folder = list(command), options, post, folder
         self._note, self._stderr, self._timeouts, self._info = note, stderr, timeouts, info
+        self._errors = errors
         self.last_lines: deque[str] = deque(maxlen=LAST_LINES)  # of the output
         self._usiok, self._readyok, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._answers: set[str] = set()  # of `usiok` and `readyok`; their events are also set when the process ends
@@ -151,7 +165,7 @@ class Engine:
         self.killed = False  # because it did not answer `stop`
         self.starts = self._searches = 0
         self._process: subprocess.Popen[str] | None = None
-        self.declared: set[str] = set()
+        self.declared: dict[str, str] = {}  # options with type, default and range
         self.name = ""
 
     @property
@@ -167,16 +181,18 @@ class Engine:
         self._idle.set()
         self._process = self._open()
         threading.Thread(target=self._read, args=(self._process, self.starts), daemon=True).start()
+        if self._errors and self._process.stderr:
+            threading.Thread(target=self._read_errors, args=(self._process.stderr,), daemon=True).start()
         self._send("usi")
         self._await(self._usiok, self._timeouts.start, "usiok")
         for name, value in self._options.items():
             self.set_option(name, value)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option. EngineError if the engine has none of this name."""
-        if name not in self.declared | ALWAYS_SET:
-            raise EngineError(f"{self.name or self._command[0]} has no option '{name}'")
-        self._send(f"setoption name {name} value {value}")
+        """Set an option; a button has no value. UnknownOption if the engine has none of this name."""
+        if name not in self.declared and name not in ALWAYS_SET:
+            raise UnknownOption(f"{self.name or self._command[0]} has no option '{name}'")
+        self._send(f"setoption name {name}" + (f" value {value}" if value else ""))
 
     def prepare(self, max_moves: int = 0) -> None:
         """Wait until the engine is ready for a game, which takes long only the first time. EngineError.
@@ -249,7 +265,8 @@ class Engine:
         flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         try:
             return subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr,
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE if self._errors else self._stderr,
                 cwd=self._folder, text=True, encoding="utf-8", errors="replace", bufsize=1,
                 start_new_session=not windows, creationflags=flags,
             )  # fmt: skip
@@ -269,21 +286,36 @@ class Engine:
             raise kind(f"{self._command[0]} does not answer {word}")
 
     def _read(self, process: subprocess.Popen[str], start: int) -> None:
-        assert process.stdout is not None
-        self._read_lines(process.stdout)
-        process.stdout.close()
-        with contextlib.suppress(OSError):
-            assert process.stdin is not None
-            process.stdin.close()
-        if self._process is process and start == self.starts:
-            process.wait()
-            for event in (self._usiok, self._readyok, self._idle):
-                event.set()  # nobody waits for a process that has ended
-            self._post(EngineGone(start))
+        assert process.stdout is not None and process.stdin is not None
+        try:
+            self._read_lines(process.stdout)
+        except Exception as error:  # without a reader the process is of no use
+            self.last_lines.append(f"{type(error).__name__}: {error}")
+            kill(process)
+        finally:
+            process.stdout.close()
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+            if self._process is process and start == self.starts:
+                self._report_end(process, start)
+
+    def _report_end(self, process: subprocess.Popen[str], start: int) -> None:
+        process.wait()
+        for event in (self._usiok, self._readyok, self._idle):
+            event.set()  # nobody waits for a process that has ended
+        self._post(EngineGone(start))
+
+    def _read_errors(self, output: IO[str]) -> None:
+        """Read all of it: a full pipe would stop the engine."""
+        assert self._errors is not None
+        with output:
+            for line in bounded_lines(output):
+                with contextlib.suppress(Exception):
+                    self._errors(line.rstrip())
 
     def _read_lines(self, output: IO[str]) -> None:
         thought = Thought()
-        for line in output:
+        for line in bounded_lines(output):
             self.last_lines.append(line.rstrip())
             word, _, rest = line.strip().partition(" ")
             if word == "info":
@@ -301,7 +333,8 @@ class Engine:
         if word == "id" and rest.startswith("name "):
             self.name = rest.removeprefix("name ")
         elif word == "option":
-            self.declared.add(rest.removeprefix("name ").partition(" type ")[0])
+            name, _, kind = rest.removeprefix("name ").partition(" type ")
+            self.declared[name] = kind
         elif word in ("usiok", "readyok"):
             self._answers.add(word)
             (self._usiok if word == "usiok" else self._readyok).set()

@@ -14,6 +14,7 @@ cdef enum:
     KKP_BYTES = 2 * SQUARES * KKP_PER_KING
     KPP_BYTES = 2 * SQUARES * BONAPIECES * BONAPIECES
     TEMPO_BYTES = (2 * SQUARES + BONAPIECES) * BONAPIECES
+    LARGEST_STEP = 1 << 14  # sums of weights multiplied by it fit into 32 bits
 
 
 cdef inline int16_t saturated(int32_t value) noexcept nogil:
@@ -110,6 +111,12 @@ cdef object view(KppWeights owner, void *start, Py_ssize_t size):
     return memoryview(found)
 
 
+cdef int check_step(int step) except -1:
+    if not 1 <= step <= LARGEST_STEP:
+        raise ValueError(f"weights in steps of {step}, not 1 to {LARGEST_STEP}")
+    return 0
+
+
 cdef class KppWeights:
     """KPP weights, unfolded for play (about 415 MB), shared by all threads that evaluate with them.
 
@@ -145,8 +152,9 @@ cdef class KppWeights:
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
         """Unfold piece values [BONAPIECES], KP [HALF_SQUARES x BONAPIECES] and KKP [HALF_SQUARES x KKP_PER_KING], flat.
 
-        ValueError for another size.
+        ValueError for another size, or a step that is not 1 to LARGEST_STEP.
         """
+        check_step(kkp_step)
         if (piece.shape[0] != BONAPIECES or kp.shape[0] != HALF_SQUARES * BONAPIECES
                 or kkp.shape[0] != HALF_SQUARES * KKP_PER_KING):
             raise ValueError("weights of pieces have the wrong size")
@@ -159,12 +167,13 @@ cdef class KppWeights:
     def unfold_king(self, int king, const int16_t[::1] pp, const int16_t[::1] kpp, int step):
         """Unfold PP and KPP, PAIRS weights each, of one king square on files 1 to 5 (0 to 44) and its mirror image.
 
-        May run in several threads at once, for different kings. ValueError for another king or size.
+        May run in several threads at once, for different kings. ValueError for another king, size or step.
         """
         cdef int16_t *out
         cdef size_t square = BONAPIECES * BONAPIECES
         if not 0 <= king < HALF_SQUARES or pp.shape[0] != PAIRS or kpp.shape[0] != PAIRS:
             raise ValueError("weights of pairs have the wrong size")
+        check_step(step)
         self._check_allocated()
         with nogil:
             out = self.unfolded.kpp + king * square

@@ -19,11 +19,25 @@ from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, SQUARES, int16_t, int3
 
 from types import SimpleNamespace
 
-from core_ext.eval.nnue import features as _features
-
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
-FEATURE_COUNTS = _features.FEATURE_COUNTS
-_ATTRIBUTES = ["features", "width", "hidden1", "hidden2", "sfnn", "hands", "kings", "progress", "common", "shards"]
+
+def _numbers(values):
+    return tuple([int(value) for value in values])
+
+
+def _exact_set(described):
+    return SimpleNamespace(buckets=int(described.buckets), kings=[_numbers(pair) for pair in described.kings])
+
+
+def _exact_classes(classes):
+    return None if classes is None else SimpleNamespace(kinds=_numbers(classes.kinds), points=bool(classes.points))
+
+
+# The attributes of an architecture, with what makes an exact value of each.
+_ATTRIBUTES = {
+    "feature_set": _exact_set, "width": int, "hidden1": int, "hidden2": int, "sfnn": bool,
+    "hand_classes": _exact_classes, "king_zones": _numbers, "progress_starts": _numbers, "common": int, "shards": int,
+}
 
 cdef enum:
     HUGE_PAGE = 2 << 20
@@ -79,7 +93,7 @@ cdef int fill_parts(NnueWeights *weights, object architecture) except -1:
     if not MIN_WIDTH <= width <= MAX_WIDTH or width % step:
         raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {step}")
     weights.width = width
-    fill_features(&weights.features, architecture.features)
+    fill_features(&weights.features, architecture.feature_set)
     stacks = fill_selector(&weights.selector, architecture)
     if stacks > 1 and not architecture.sfnn:
         raise ValueError(f"{stacks} layer stacks, which only SFNN has")
@@ -87,10 +101,15 @@ cdef int fill_parts(NnueWeights *weights, object architecture) except -1:
     return stacks
 
 
+cdef object exact(architecture):
+    """Return a copy that holds plain numbers and texts: each attribute is read once, and cannot change any more."""
+    return SimpleNamespace(**{name: kind(getattr(architecture, name)) for name, kind in _ATTRIBUTES.items()})
+
+
 def check_architecture(architecture):
     """Raise ValueError if play takes no network of this architecture."""
     cdef NnueWeights weights
-    fill_parts(&weights, architecture)
+    fill_parts(&weights, exact(architecture))
 
 
 cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::1] weight) except -1:
@@ -141,7 +160,7 @@ cdef class Network:
             raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
         self.architecture = architecture
         self.weights.fv_scale = fv_scale
-        shape = SimpleNamespace(**{name: getattr(architecture, name) for name in _ATTRIBUTES})  # read once
+        shape = exact(architecture)
         stacks = fill_parts(&self.weights, shape)
         copy_rows(self, bias, weight)
         take_progress(self, progress)

@@ -1,4 +1,4 @@
-"""Readers of files of games: text as self-play writes it, and, through rsshogi, records and positions.
+"""Readers of files of games: text as self-play writes it, packed positions, and the records that `analyze` reads.
 
 A file is read in chunks, which are small and cheap to read; another process may decode the items of a chunk.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,16 +16,18 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from rsshogi.record import Record, decode_sbinpack_file
+from rsshogi.record import decode_sbinpack_file
 
 from usi_engine.learn.corpus import packed, packed_games
 from usi_engine.learn.game import RESULTS, START, Item, ScoredGame, SourceError, ValuedMoves, clamped_score
-from usi_engine.records.faults import Fault
-from usi_engine.records.formats import decoded, parts_of
+from usi_engine.records.faults import Fault, RecordError
+from usi_engine.records.formats import SUFFIXES
+from usi_engine.records.games import Game, read_games
 
 LINES = 128  # in a chunk
+LONGEST_LINE = 1 << 20  # characters
 LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is clamped by the core
-SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # perspective of the scores
+SCORE = re.compile(r"^\*\* ([-+]?\d{1,9})(?= |$)", re.M)
 
 
 def open_text(path: Path) -> IO[str]:
@@ -69,8 +72,9 @@ def parse_line(line: str) -> ScoredGame | ValuedMoves:
 
 
 def read_lines(path: Path) -> Iterator[list[str]]:
-    """Yield chunks of lines of a .tsv file, compressed or not."""
-    with open_text(path) as lines:
+    """Yield chunks of lines of a .tsv file, compressed or not; what follows LONGEST_LINE counts as another line."""
+    with open_text(path) as file:
+        lines = iter(partial(file.readline, LONGEST_LINE), "")
         while chunk := list(islice(lines, LINES)):
             yield chunk
 
@@ -83,67 +87,61 @@ def decode_lines(lines: list[str]) -> Iterator[Item]:
             yield Fault(str(error))
 
 
-def result_of(result: Any) -> int | None:
-    """Return 1, -1 or 0; None if the record has no result."""
-    if result.is_black_win():
-        return 1
-    if result.is_white_win():
-        return -1
-    return 0 if result.is_draw() else None
-
-
-def game_of_record(record: Any, scores: str) -> ScoredGame | Fault:
-    """Convert an rsshogi record. `scores` is their perspective, `black` or `mover`; `none`: they are not used."""
-    result = result_of(record.result)
-    if result is None:
-        return Fault(f"no result: {record.result}")
-    start = record.init_position_sfen
-    found: list[int | None] = []
-    sign = -1 if scores == "black" and start.split()[1] == "w" else 1
-    for entry in record.moves:
-        score = entry.engine_info.eval if scores != "none" and entry.engine_info else None
-        found.append(None if score is None else sign * clamped_score(score))
-        sign = -sign if scores == "black" else 1
-    return ScoredGame(start, [str(entry.move) for entry in record.moves], found, result)
-
-
 def one_line_fault(error: Exception) -> Fault:
     return Fault(" ".join(str(error).split()))
 
 
-def records_in(path: Path, kind: str) -> Iterator[Any]:
-    """Yield the records of a file, or a Fault for one that cannot be read; text may be UTF-8 or Shift-JIS.
-
-    ValueError or OSError if the whole file cannot be read.
-    """
-    if kind == "sbinpack":
-        yield from (record for record, _ in decode_sbinpack_file(str(path)))
-        return
-    text = decoded(path.read_bytes())
-    read = Record.from_csa_str if kind == "csa" else Record.from_kif_str
-    for part in [part for _, part in parts_of(kind, text)] if kind == "csa" else [text]:
-        try:
-            yield read(part)
-        except ValueError as error:
-            yield one_line_fault(error)
-
-
 def read_path(path: Path) -> Iterator[list[Path]]:
-    """Yield the path as the only chunk: rsshogi reads whole files. OSError if the file cannot be opened."""
+    """Yield the path as the only chunk, for files that are read whole. OSError if the file cannot be opened."""
     with path.open("rb"):
         yield [path]
 
 
-def decode_records(paths: list[Path], kind: str) -> Iterator[Item]:
-    """Yield the games of CSA, ShogiArena's sbinpack or KIF; KIF's scores differ by program and are not used."""
+def decode_records(paths: list[Path]) -> Iterator[Item]:
+    """Yield the games of record files; a game with a fault is left out."""
+    for path in paths:
+        for game in read_games(path):
+            if isinstance(game, RecordError):
+                yield Fault(str(game).removeprefix(str(path)).lstrip(",: 、："))
+            elif not game.record.fault:  # the fault comes next
+                yield scored_game(game)
+
+
+def scored_game(game: Game) -> ScoredGame | Fault:
+    """Convert a game; a comment line `** 30` gives the score of its move for Black, as on floodgate."""
+    if game.result is None:
+        return Fault(f"no result: {game.end.word or game.end.name if game.end else 'no end'}")
+    sign, scores = (-1 if game.start.split()[1] == "w" else 1), list[int | None]()
+    for node in game.record.main_line:
+        value = SCORE.search(node.comment) if node.comment else None
+        scores.append(clamped_score(sign * int(value[1])) if value else None)
+        sign = -sign
+    return ScoredGame(game.start, list(game.moves), scores, game.result)
+
+
+def decode_sbinpack(paths: list[Path]) -> Iterator[Item]:
+    """Yield the games of ShogiArena's sbinpack files, read by rsshogi; their scores are the mover's."""
     for path in paths:
         try:
-            records = list(records_in(path, kind))
+            records = [record for record, _ in decode_sbinpack_file(str(path))]
         except (ValueError, OSError) as error:
             yield one_line_fault(error)
             continue
-        for record in records:
-            yield record if isinstance(record, Fault) else game_of_record(record, SCORES[kind])
+        yield from map(game_of_record, records)
+
+
+def game_of_record(record: Any) -> ScoredGame | Fault:
+    """Convert an rsshogi record."""
+    winners = ((record.result.is_black_win(), 1), (record.result.is_white_win(), -1), (record.result.is_draw(), 0))
+    result = next((result for holds, result in winners if holds), None)
+    if result is None:
+        return Fault(f"no result: {record.result}")
+    scores = [clamped_score(entry.engine_info.eval) if has_score(entry) else None for entry in record.moves]
+    return ScoredGame(record.init_position_sfen, [str(entry.move) for entry in record.moves], scores, result)
+
+
+def has_score(entry: Any) -> bool:
+    return entry.engine_info is not None and entry.engine_info.eval is not None
 
 
 @dataclass(frozen=True)
@@ -154,10 +152,6 @@ class Format:
     chunks: Callable[[Path], Iterator[list[Any]]]
     decode: Callable[[list[Any]], Iterator[Item]]
     together: int = 1  # items that are held out together
-
-
-def record_format(kind: str) -> Format:
-    return Format("game", read_path, partial(decode_records, kind=kind))
 
 
 def position_format(size: int, game_of: Callable[[bytes], ScoredGame]) -> Format:
@@ -173,9 +167,8 @@ FORMATS: dict[str, Format] = {
     ".tsv.xz": LINE_FORMAT,
     ".tsv.gz": LINE_FORMAT,
     ".games": Format("game", packed_games.read_games, packed_games.decode),
-    ".csa": record_format("csa"),
-    ".kif": record_format("kif"),
-    ".sbinpack": record_format("sbinpack"),
+    **dict.fromkeys(SUFFIXES, Format("game", read_path, decode_records)),
+    ".sbinpack": Format("game", read_path, decode_sbinpack),
     ".psv": PSV_FORMAT,
     ".bin": PSV_FORMAT,
     ".hcpe": position_format(packed.HCPE.size, packed.game_of_hcpe),

@@ -1,0 +1,39 @@
+/* Words that several threads read and write without a lock. KOMADORI_ATOMIC(type) declares one of at most 8 bytes;
+ * KOMADORI_LOAD and KOMADORI_STORE take the word itself and the name of the order: relaxed, acquire or release. */
+#ifndef KOMADORI_ATOMIC_H
+#define KOMADORI_ATOMIC_H
+#include <stdint.h>
+
+#if defined(_MSC_VER)
+/* Aligned words are not torn on x64. On x86 neither the compiler nor the hardware moves a volatile store before
+ * earlier writes, nor a volatile load after later ones. */
+#define KOMADORI_ATOMIC(type) volatile type
+#define KOMADORI_LOAD(word, order) (word)
+#define KOMADORI_STORE(word, value, order) ((word) = (value))
+#else
+#include <stdatomic.h>
+#define KOMADORI_ATOMIC(type) _Atomic type
+#define KOMADORI_LOAD(word, order) atomic_load_explicit(&(word), memory_order_##order)
+#define KOMADORI_STORE(word, value, order) atomic_store_explicit(&(word), value, memory_order_##order)
+#endif
+
+typedef struct {
+    KOMADORI_ATOMIC(uint64_t) value;
+} SharedWord;
+
+static inline uint64_t load_word(const SharedWord *word)
+{
+    return KOMADORI_LOAD(word->value, relaxed);
+}
+
+static inline void store_word(SharedWord *word, uint64_t value)
+{
+    KOMADORI_STORE(word->value, value, relaxed);
+}
+
+/* For a word that one thread counts and others read. */
+static inline void add_to_word(SharedWord *word, uint64_t number)
+{
+    store_word(word, load_word(word) + number);
+}
+#endif

@@ -1,0 +1,53 @@
+"""An engine without a process: it answers each search at once with the first legal move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.csa.server import START_POSITION, summary
+from usi_engine.core import board_of, load_core
+from usi_engine.csa.game import ServerGame
+from usi_engine.csa.protocol import GameSummary, MoveMade, Reader
+from usi_engine.usi.driver import BestMove, Engine, EngineEvent
+
+
+class InstantEngine(Engine):
+    """Posts its answers to `post`; `results` has what it was told at the ends of games."""
+
+    def __init__(self, post: Callable[[EngineEvent], None]) -> None:
+        super().__init__([], {}, post)
+        self.results: list[str] = []
+
+    @property
+    def busy(self) -> bool:
+        return False
+
+    def prepare(self, max_moves: int = 0) -> None:
+        pass
+
+    def new_game(self) -> None:
+        pass
+
+    def go(self, position: str, clocks: str, ponder: bool = False) -> int:
+        self._searches += 1
+        moves = board_of(load_core(), position).legal_moves()
+        self._post(BestMove(self._searches, moves[0] if moves else "resign"))
+        return self._searches
+
+    def game_over(self, result: str) -> None:
+        self.results.append(result)
+
+    def quit(self) -> None:
+        pass
+
+
+def game_of(*moves: str, game_id: str = "id", offered: str = "") -> ServerGame:
+    """Return a game after the moves `offered` with it, one a line, and these."""
+    reader, read = Reader(), None
+    for line in summary(game_id, position=START_POSITION + offered).splitlines():
+        read = reader.feed(line) or read
+    assert isinstance(read, GameSummary)
+    game = ServerGame(read, InstantEngine(lambda event: None), lambda line: None, lambda text: None)
+    for move in moves:
+        game.handle(MoveMade(move))
+    return game

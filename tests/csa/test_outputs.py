@@ -1,0 +1,202 @@
+"""A log, a terminal, an engine's messages and signals do not delay a game, and do not lose its record."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.csa.conftest import FAKE_ENGINE, ClientRunner
+from tests.csa.server import WON, Server, Talk, game
+from tests.engine.usi_transport import ROOT
+from usi_engine.csa import background
+from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
+from usi_engine.csa.command import main, print_line
+from usi_engine.csa.connection import TrafficLog
+from usi_engine.records.games import load_games
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither these signals nor such pipes")
+
+
+class FullDisk(io.StringIO):
+    name = "log.txt"
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_log_on_a_full_disk(runner: ClientRunner) -> None:
+    """It is said once, and the game is played on."""
+    notes = list[str]()
+    runner.log = TrafficLog(FullDisk(), notes.append)
+    run = runner.play(["7g7f"], game("+7776FU", *WON))
+    assert run.client.tally == {"win": 1}
+    assert notes == ["the log log.txt ends here: [Errno 28] No space left on device"]
+    assert not runner.log.close()
+
+
+def test_output_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines beyond those that may wait are dropped and counted; closing does not wait long."""
+    monkeypatch.setattr(background, "LAST_SECONDS", 0.05)
+    free, hangs, written = threading.Event(), threading.Event(), list[str]()
+
+    def write(line: str) -> None:
+        hangs.set()
+        free.wait(30)
+        written.append(line)
+
+    writer = BackgroundWriter(write)
+    writer.put("first")
+    assert hangs.wait(30)
+    for _ in range(MOST_WAITING + 7):
+        writer.put("line")
+    assert not writer.close() and not written
+    free.set()
+    while len(written) <= MOST_WAITING:
+        time.sleep(0.01)
+    writer.put("last")
+    monkeypatch.setattr(background, "LAST_SECONDS", 30)
+    assert writer.close()
+    assert written == ["first", *["line"] * MOST_WAITING, "7 lines are missing here", "last"]
+
+
+def test_output_that_fails_once() -> None:
+    errors, lines = list[Exception](), list[str]()
+
+    def write(line: str) -> None:
+        lines.append(line)
+        raise BrokenPipeError
+
+    writer = BackgroundWriter(write, errors.append)
+    for line in "abc":
+        writer.put(line)
+    assert not writer.close()
+    assert (lines, len(errors)) == (["a"], 1)
+
+
+def test_output_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    errors = list[Exception]()
+    writer = BackgroundWriter(print, errors.append)
+    writer.put("line")
+    assert not writer.close()
+    assert len(errors) == 1
+
+
+def test_text_of_others(capsys: pytest.CaptureFixture[str]) -> None:
+    """Controls and marks of direction are escaped, letters are not; long text is cut."""
+    print_line("棋譜　☗７六歩 \x1b[2J\x9b\x07\u202e\u2028\r\nnext")
+    assert capsys.readouterr().out == "棋譜　☗７六歩 \\x1b[2J\\u009b\\x07\\u202e\\u2028\\x0d\nnext\n"
+    print_line("x" * 60_000)
+    assert len(capsys.readouterr().out) < 1100
+
+
+def test_the_password_is_taken_out_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An engine would inherit it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SECRET", "hidden")
+    assert main(["host", "--user", "us", "--password-env", "SECRET", "--engine", "none/here"]) == 1
+    assert "does not start" in capsys.readouterr().err
+    assert "SECRET" not in os.environ
+
+
+# ---- the program ----
+
+
+def start(server: Server, folder: Path, **streams: Any) -> subprocess.Popen[bytes]:
+    """Start the program with an engine that plays 7g7f and then thinks."""
+    engine = folder / "engine"
+    engine.write_text(f"#!/bin/sh\nexec {sys.executable} {FAKE_ENGINE} {folder}/log 7g7f think\n", encoding="utf-8")
+    engine.chmod(0o755)
+    words = f"csa 127.0.0.1:{server.port} --user us --password secret --games 1 --records out --engine {engine}"
+    command = [sys.executable, "-m", "usi_engine", *words.split()]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, cwd=folder, env=environment, **streams)
+
+
+def result_in(folder: Path) -> tuple[tuple[str, ...], str]:
+    """Return the moves and the end of the only record."""
+    (path,) = (folder / "out").iterdir()
+    record = next(iter(load_games(path)))
+    assert record.record.end is not None
+    return record.moves, record.record.end.name
+
+
+def full_pipe() -> tuple[int, int]:
+    """Return the ends of a pipe that takes nothing more, as a paused terminal."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        while True:
+            os.write(writing, b"." * 4096)
+    except BlockingIOError:
+        return reading, writing
+
+
+@POSIX
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_terminal_that_is_paused_or_gone(tmp_path: Path, *, closed: bool) -> None:
+    """The game is played to its end without a message, and its record is written."""
+    reading, writing = full_pipe()
+    if closed:
+        os.close(reading)
+    server = Server(game("+7776FU", *WON))
+    with start(server, tmp_path, stdout=writing, stderr=writing) as program:
+        os.close(writing)
+        assert program.wait(30) == 0
+    server.finish()
+    if not closed:
+        os.close(reading)
+    assert result_in(tmp_path) == (("7g7f",), "TORYO")
+
+
+@POSIX
+@pytest.mark.parametrize("number", [getattr(signal, name, 0) for name in ("SIGTERM", "SIGHUP", "SIGKILL")])
+def test_a_signal(tmp_path: Path, number: int) -> None:
+    """The record is written; after SIGKILL by the next start."""
+    played, ended = threading.Event(), threading.Event()
+
+    def script(talk: Talk) -> None:
+        talk.log_in()
+        talk.offer("id")
+        talk.move("+7776FU")
+        talk.send("-3334FU,T2")
+        played.set()
+        ended.wait(30)
+
+    server = Server(script)
+    with start(server, tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as program:
+        assert played.wait(30)
+        while len(journal_of(tmp_path)) < 2:
+            time.sleep(0.01)
+        program.send_signal(number)
+        said = program.communicate(timeout=30)[0].decode()
+    ended.set()
+    server.finish()
+    killed = number == signal.SIGKILL
+    assert program.returncode == (-number if killed else 128 + number)
+    assert killed or said.splitlines()[-1].endswith("1 game: 1 cut off"), said
+    if killed:
+        assert main(["host", "--user", "us", "--password", "x", "--engine", "none", "--records", str(tmp_path / "out")])
+    assert result_in(tmp_path) == (("7g7f", "3c3d"), "CHUDAN")
+
+
+def journal_of(folder: Path) -> list[str]:
+    """Return the moves in the journal."""
+    path = folder / "out" / "id.csa.part"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [line for line in lines if line[0] in "+-" and line[1:]]

@@ -1,0 +1,216 @@
+"""Each write of each writer fails once, as on a full disk: one line names the file, and no half file is left."""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.csa.instant_engine import game_of
+from tests.eval.nnue.networks import random_network
+from tests.learn.helpers import random_game
+from tests.records.common import RECORDS
+from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.store import Store
+from usi_engine.book_tool.command import main as book
+from usi_engine.core import load_core
+from usi_engine.csa.journal import Journal
+from usi_engine.csa.protocol import MoveMade
+from usi_engine.csa.record import save
+from usi_engine.evaluation import cache
+from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.network_file import write_network
+from usi_engine.learn.checkpoint import save_checkpoint
+from usi_engine.learn.command import main as learn
+from usi_engine.learn.files import atomic_write
+from usi_engine.records.convert import main as convert
+from usi_engine.records.files import write_text
+
+FULL = "No space left on device"
+MOST_WRITES = 1000
+NETWORK = random_network(Architecture("K+P", 128, 8, 8))
+
+
+class Disk:
+    """Counts what the program writes: files created, blocks written, files renamed. Number `failing` fails."""
+
+    def __init__(self, failing: int) -> None:
+        self.failing, self.count = failing, 0
+
+    def step(self, *names: Any) -> None:
+        """Count; the failing one is an OSError with these names."""
+        self.count += 1
+        if self.count == self.failing:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *names)
+
+    @contextmanager
+    def mounted(self) -> Iterator[None]:
+        """Count in this process while the block runs."""
+        real_open, real_replace, real_temporary = io.open, os.replace, tempfile.mkstemp
+        disk = self
+
+        class Raw(io.FileIO):
+            def write(self, data: Any) -> int:
+                disk.step()
+                return super().write(data)
+
+        def opened(  # noqa: PLR0917  (those of open)
+            file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None,
+            newline: Any = None, closefd: bool = True,
+        ) -> Any:  # fmt: skip
+            if not set(mode) & set("wax+"):
+                return real_open(file, mode, buffering, encoding, errors, newline, closefd)
+            disk.step(*([] if isinstance(file, int) else [str(file)]))
+            raw = Raw(file, mode.replace("b", ""), closefd)
+            if buffering == 0:
+                return raw
+            buffer = io.BufferedWriter(raw)
+            return buffer if "b" in mode else io.TextIOWrapper(buffer, encoding, errors, newline)
+
+        def replaced(old: Any, new: Any) -> None:
+            disk.step(str(old), None, str(new))
+            real_replace(old, new)
+
+        def temporary(*arguments: Any, **named: Any) -> tuple[int, str]:
+            disk.step(str(Path(named["dir"]) / "tmpx.part"))
+            return real_temporary(*arguments, **named)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(io, "open", opened)
+            patch.setattr(builtins, "open", opened)
+            patch.setattr(os, "replace", replaced)
+            patch.setattr(tempfile, "mkstemp", temporary)
+            yield
+
+
+def shown(write: Callable[[], None]) -> int:
+    """Print an OSError of a writer that commands use, as they do."""
+    try:
+        write()
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def network(folder: Path) -> None:
+    with atomic_write(folder / "nn.bin") as part:
+        write_network(part, NETWORK)
+
+
+GAME = str(RECORDS / "game.kif")
+BOOK = ["build", GAME, "--min-games", "1", "--out"]
+SEARCH = ["--nodes", "50", "--positions", "2", "--hash", "1", "--eval", "material"]
+# Writers by name: they write into a folder and return an exit status.
+WRITERS: dict[str, Callable[[Path], int]] = {
+    "record": lambda folder: convert([GAME, "--out", str(folder / "game.csa")]),
+    "text": lambda folder: shown(lambda: write_text(folder / "page.html", "x" * 100_000)),
+    "book": lambda folder: book([*BOOK, str(folder / "book.db")]),
+    "searched book": lambda folder: book([*BOOK, str(folder / "book.db"), *SEARCH]),
+    "network": lambda folder: shown(lambda: network(folder)),
+    "checkpoint": lambda folder: shown(lambda: save_checkpoint(folder, {}, [], {"weights": load_core().max_depth})),
+    "corpus": lambda folder: learn(["corpus", str(folder / "games.tsv"), "--out", str(folder), "--leaves", "none"]),
+    "server game": lambda folder: shown(lambda: print(save(game_of("+7776FU"), folder))),
+    "trained weights": lambda folder: learn(
+        ["train", str(folder.parent / "corpus"), "--out", str(folder / "out.kpp"), "--network", "P", "--epochs", "1"]
+    ),
+    "packed games": lambda folder: learn(["export", str(folder / "games.tsv"), "--out", str(folder / "out.psv")]),
+}
+# What a stopped run keeps for the next one.
+KEPT = {
+    "searched book": {"book.db.journal"},
+    "trained weights": {"out.kpp.run/checkpoint.npz", "out.kpp.run/curve.json"},
+}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def prepare(folder: Path) -> dict[str, bytes]:
+    """Make a folder with games for the writers that read some; return what it contains."""
+    folder.mkdir()
+    (folder / "games.tsv").write_text("".join(random_game(seed) for seed in range(3)), encoding="utf-8")
+    return content(folder)
+
+
+SLOW = {"corpus", "trained weights"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in WRITERS]
+)
+def test_each_write_fails_once(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write, whole = WRITERS[name], dict[str, bytes]()
+    if name == "trained weights":
+        prepare(tmp_path / "games")
+        games, corpus = tmp_path / "games" / "games.tsv", tmp_path / "corpus"
+        assert learn(["corpus", str(games), "--out", str(corpus), "--leaves", "none"]) == 0
+    for failing in range(MOST_WRITES):
+        folder = tmp_path / str(failing)
+        before, disk = prepare(folder), Disk(failing)
+        capsys.readouterr()
+        with disk.mounted():
+            status = write(folder)
+        said = capsys.readouterr().err
+        after = content(folder)
+        if not failing:
+            whole = after
+            assert status == 0 and len(whole) > len(before)
+        elif disk.count < failing:
+            break
+        else:
+            assert status != 0, failing
+            assert (said.count("\n"), FULL in said, str(folder) in said) == (1, True, True), (failing, said)
+            left = {file: data for file, data in after.items() if file not in before}
+            assert set(left) <= KEPT.get(name, set()) or left.items() <= whole.items(), (failing, set(left))
+    else:
+        raise AssertionError("it writes without end")
+
+
+class Arrays:
+    """Weights as the cache writes them."""
+
+    def memory(self) -> list[memoryview]:
+        return [memoryview(bytes(100_000)), memoryview(bytes(10))]
+
+
+def test_caches_fail_silently(tmp_path: Path) -> None:
+    """The program goes on without them."""
+    for failing in range(1, 20):
+        folder, disk = tmp_path / str(failing), Disk(failing)
+        with disk.mounted():
+            cache.keep(Arrays(), folder / "weights.unfolded")
+            store = Store(folder / "game.jsonl")
+            store.put(0, Evaluated(1, None, 2, 3, 4, ("7g7f",)))
+        assert store.get(0, load_core().board()) is not None
+        assert set(content(folder)) <= {"weights.unfolded", "game.jsonl"}
+    assert set(content(folder)) == {"weights.unfolded", "game.jsonl"}
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_journal_fails_with_one_note(tmp_path: Path, *, remove: bool) -> None:
+    """The game goes on; no empty file is left."""
+    for failing in range(1, 10):
+        folder, disk, notes = tmp_path / str(failing), Disk(failing), list[str]()
+        folder.mkdir()
+        with disk.mounted():
+            game = game_of("+7776FU")
+            journal = Journal(game, folder, notes.append)
+            game.handle(MoveMade("-3334FU"))
+            journal.follow()
+            journal.close(remove=remove)
+        failed = disk.count >= failing
+        assert [FULL in note for note in notes] == [True] * failed
+        left = list(content(folder).values())
+        assert all(left) and not (remove and left)
+    assert not failed

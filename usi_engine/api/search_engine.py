@@ -1,0 +1,138 @@
+"""The interface that Engine and UsiEngine share: one caller at a time, streams, `with` blocks."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeAlias
+
+from usi_engine.api.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
+from usi_engine.api.stream import AnalysisStream, Home
+from usi_engine.core import Core
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from core_ext.board import Board
+
+# Values of options by name; None for a button, which has no value.
+OptionValues: TypeAlias = "Mapping[str, str | int | bool | None]"
+
+
+class SearchEngine(ABC):
+    """An engine that one thread at a time may call, in the process that made it: others get a RuntimeError."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._home, self._turn, self._closed = Home(), threading.Lock(), False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def analyse(
+        self,
+        board: Board,
+        limit: Limit | None = None,
+        *,
+        nodes: int | None = None,
+        depth: int | None = None,
+        time: float | None = None,
+        multipv: int = 1,
+        moves: Sequence[str] | None = None,
+        watch: Watch | None = None,
+    ) -> Analysis:
+        """Search a position with its game history until `nodes`, `depth` or `time` (seconds) is reached.
+
+        Give at least one of them, or a `limit`. `multipv`: number of lines. `moves`: the only root moves to search;
+        another engine must know `searchmoves`. `watch` is called with each result so far, by Engine on another thread.
+        The transposition table keeps the entries of earlier searches, see `new_game`. Ctrl-C stops the search within
+        0.1 s. Another engine that ignores its time is stopped a second later. ValueError for a limit out of range or an
+        illegal move.
+        """
+        end = limit_of(limit, nodes, depth, time)
+        end.check(self._core.max_depth)
+        return self._search(copy_of(board), end, multipv, moves, watch)
+
+    def analysis(
+        self,
+        board: Board,
+        limit: Limit | None = None,
+        *,
+        nodes: int | None = None,
+        depth: int | None = None,
+        time: float | None = None,
+        multipv: int = 1,
+        moves: Sequence[str] | None = None,
+    ) -> AnalysisStream:
+        """Search on another thread and return the stream of results, one a depth; for a `with` block.
+
+        Arguments as for `analyse`, but without a limit the search goes on until the end of the block or `stop()`.
+        """
+        end = limit_of(limit, nodes, depth, time)
+        position, limited = copy_of(board), end != Limit()
+        if limited:
+            end.check(self._core.max_depth)
+        return AnalysisStream(
+            lambda watch: self._search(position, end if limited else None, multipv, moves, watch), self.stop
+        )
+
+    @abstractmethod
+    def play(self, board: Board, limit: Limit) -> PlayResult:
+        """Choose a move: with clocks in the limit, time is allotted as in a game. ValueError as in `analyse`."""
+
+    @property
+    @abstractmethod
+    def options(self) -> dict[str, str]:
+        """The options by name, with type, default and range as USI declares them: `spin default 1 min 1 max 8`."""
+
+    @abstractmethod
+    def configure(self, options: OptionValues) -> None:
+        """Set options. ValueError if there is none of a name or a value is refused."""
+
+    @abstractmethod
+    def new_game(self) -> None:
+        """Begin a game: forget what earlier searches found."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End the search of another thread, which returns its result so far."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the engine; further calls get a RuntimeError. It may be called twice."""
+
+    @abstractmethod
+    def _search(
+        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
+    ) -> Analysis:
+        """Search until the limit, or until `stop` without one."""
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Let one thread at a time in. RuntimeError for a second one, after `close`, and in another process."""
+        self._home.check()
+        if not self._turn.acquire(blocking=False):
+            raise RuntimeError("the engine is searching: an analysis is open, or another thread uses it")
+        try:
+            if self._closed:
+                raise RuntimeError("the engine is closed")
+            yield
+        finally:
+            self._turn.release()
+
+
+def option_texts(options: OptionValues) -> dict[str, str]:
+    """Return the values as USI text: `true` and `false` for a bool, nothing for a button."""
+    words = {True: "true", False: "false", None: ""}
+    return {
+        name: words[value] if value is None or isinstance(value, bool) else str(value)
+        for name, value in options.items()
+    }
