@@ -260,7 +260,8 @@ function buildPuzzles() {
   at("puzzles").hidden = !game.puzzles.length;
   puzzles = new PuzzlePlayer(board, at("now"), game, ply => { board.turn(turned); goTo(ply); });
   at("puzzles").append(h("h2", {}, labels.puzzles), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
-    h("p", {}, puzzle.goal), h("button", {type: "button", onclick: () => startPuzzle(number)}, fillText(labels.puzzle, {number: number + 1})))));
+    h("p", {}, puzzle.goal, " ", h("span", {class: "soft"}, fillText(labels.move_number, {number: puzzle.ply + 1}))),
+    h("button", {type: "button", onclick: () => startPuzzle(number)}, fillText(labels.puzzle, {number: number + 1})))));
 }
 
 function startPuzzle(number) {
