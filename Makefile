@@ -76,7 +76,7 @@ test: $(VENV)/.test probes
 	$(PYTEST)
 
 test-learn: $(VENV)/.test $(VENV)/.learn probes
-	$(PYTEST) tests/learn/nnue tests/project/test_readme_commands.py
+	$(PYTEST) tests/learn/nnue
 
 test-page: $(VENV)/.test $(VENV)/.page probes
 	$(PYTEST) tests/page

@@ -23,7 +23,6 @@ PAIRS: int  # pairs of Bonapieces
 FV_SCALE: int  # 32
 TEMPO_STEP: int  # 4
 SQUARES: int  # 81
-FEATURE_COUNTS: dict[str, int]  # of a network, by feature set
 INSTRUCTIONS: str  # of the network's kernels in this build, such as "AVX2"
 
 class StopToken:

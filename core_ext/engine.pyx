@@ -51,7 +51,6 @@ SQUARES = types.SQUARES
 
 KppWeights = _weights.KppWeights
 Network = _network.Network
-FEATURE_COUNTS = _network.FEATURE_COUNTS
 INSTRUCTIONS = _network.INSTRUCTIONS
 check_architecture = _network.check_architecture
 PieceValues = _piece_values.PieceValues

@@ -13,7 +13,8 @@ shift
 cd "$(dirname "$0")/.."
 out=$PWD/build/wine
 python=$(realpath -m "${WINDOWS_PYTHON:-$out/python}")
-export WINEPREFIX="$out/prefix" WINEDEBUG="${WINEDEBUG:--all}"
+# The prefix has a link to `/`, which setuptools would follow if it were here.
+export WINEPREFIX="${XDG_CACHE_HOME:-$HOME/.cache}/komadori-wine" WINEDEBUG="${WINEDEBUG:--all}"
 mkdir -p "$out"
 
 fail() {

@@ -19,12 +19,13 @@ cdef struct Child:
     uint64_t key
     Hand hand               # the attacker's, after the move
     PnResult result
-    uint32_t max_phi        # if this is a leader: the greatest phi of its group
-    int leader              # the first child of the group; the moves of a group count as one
     int remaining           # see PnNode, also for blocked_slider
     Move move
     uint8_t blocked_slider
     uint8_t returned        # capture of a futile interposition: the piece returns to the defender's hand
+    int previous            # the child before it in its group, or -1
+    bint waiting            # for `previous` to be settled; until then it counts as settled itself
+    bint unsupported        # a drop of the defender on a square that none of its pieces attacks
 
 # A node on the current line.
 cdef struct PnNode:
@@ -38,6 +39,8 @@ cdef struct PnNode:
     int first               # index of the first of `count` children in Solver.children
     int count
     int chosen              # the child to search next
+    int waiting             # number of waiting children
+    uint32_t others         # part of the delta for the children besides the one with the greatest phi
     int remaining           # plies left for the mate
     int blocked_slider      # 1 + square of the checking slider that the last move, a drop, blocked; else 0
     bint attacking          # OR node

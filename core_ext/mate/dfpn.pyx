@@ -5,12 +5,14 @@ Extensions of the plain algorithm:
 - Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces.
 - A repetition counts as no mate. A disproof that depends on a repetition is stored only for its path (A. Kishimoto and
   M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one.
-- Nearly equal moves (promotion or not; interposing drops on one square) form a group that counts once, with the
-  greatest number of its members, so that sums are not overestimated.
+- Nearly equal moves (promotion or not; interposing drops on one square, or on squares without support) form a group.
+  Each waits until the one before it is settled (as in KomoringHeights 1.1), so that sums are not overestimated.
 - Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
 
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
-children, its delta the sum of their phis.
+children. Its delta is the greatest phi of its children and a constant for each other one that is not settled (weak
+proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): the sum of all would count positions twice that
+several lines reach.
 """
 
 from libc.stdlib cimport free, malloc
@@ -22,8 +24,8 @@ from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.shogi.position cimport (
-    allocate_position, board_key_after, copy_position, do_move, free_position, hand_of, in_check, Position,
-    SEEN_SLOTS, to_move32, undo_move,
+    allocate_position, attacked, board_key_after, copy_position, do_move, free_position, hand_of, in_check, Position,
+    occupied, SEEN_SLOTS, to_move32, undo_move,
 )
 from core_ext.mate.proof_pieces cimport (
     both_hands, clip_disproof_hand, disproof_hand_before, hand_max, hand_min, interposition_squares,
@@ -45,6 +47,7 @@ cdef enum:
     EVASION_PN = 3          # AND node: pn: for each evasion by a board move
     INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
     AND_DN = 2              # dn
+    OTHER_CHILD = 2         # of each unsettled child besides the one with the greatest number
 
 
 # ---- making moves ----
@@ -171,20 +174,26 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
 
 
 cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint returned) noexcept nogil:
-    cdef Move32 move32 = to_move32(&s.pos, move)
-    cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef Child *child = s.children + node.first + node.count
-    cdef int depth
     child.move = move
     child.returned = returned
     child.blocked_slider = <uint8_t>(blocked_slider if is_drop(move) else 0)
     child.remaining = node.remaining
     if node.remaining != UNLIMITED:
         child.remaining = 0 if returned else node.remaining - 1
-    child.hand = node.hand if returned else hand_after(s, move32, node.attacking)
-    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
-    child.leader = leader_of(s, node, move)
+    join_group(s, node, child)
     node.count += 1
+    if not child.waiting:
+        evaluate_child(s, node, child)
+
+
+cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept nogil:
+    """Set the child's key, hand and first result."""
+    cdef Move32 move32 = to_move32(&s.pos, child.move)
+    cdef uint64_t board_key = board_key_after(&s.pos, move32)
+    cdef int depth
+    child.hand = node.hand if child.returned else hand_after(s, move32, node.attacking)
+    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
     if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
         if depth >= 0:
@@ -193,17 +202,39 @@ cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint
     child.result = initial_result(s, node, child, extend_path(node.path_key, child.key, child.hand))
 
 
-cdef int leader_of(const Solver *s, const PnNode *node, Move move) noexcept nogil:
-    """Return the first child of the move's group: the same move but for promotion, or defending drops on one square."""
+cdef void join_group(Solver *s, PnNode *node, Child *child) noexcept nogil:
+    """Find the last child of the move's group and let the move wait for it."""
     cdef int i
-    cdef Move other
+    cdef Move other, move = child.move
+    cdef bint interposing = is_drop(move) and not node.attacking, alike
+    child.previous = -1
+    child.unsupported = interposing and not attacked(&s.pos, to_square(move), s.attacker ^ 1, occupied(&s.pos))
     for i in range(node.first, node.first + node.count):
         other = s.children[i].move
-        if to_square(other) != to_square(move):
-            continue
-        if from_square(other) == from_square(move) or (is_drop(move) and is_drop(other) and not node.attacking):
-            return s.children[i].leader
-    return node.first + node.count
+        alike = from_square(other) == from_square(move) or (interposing and is_drop(other))
+        if (alike and to_square(other) == to_square(move)) or (child.unsupported and s.children[i].unsupported):
+            child.previous = i
+    child.waiting = child.previous >= 0 and not is_settled(node, s.children + child.previous)
+    if child.waiting:
+        child.result = unsolved(PROOF_INFINITE, 0) if node.attacking else unsolved(0, PROOF_INFINITE)
+        node.waiting += 1
+
+
+cdef inline bint is_settled(const PnNode *node, const Child *child) noexcept nogil:
+    """Return whether the child leaves the node to its other children."""
+    return not child.waiting and child_phi(node, &child.result) == 0
+
+
+cdef void end_waiting(Solver *s, PnNode *node) noexcept nogil:
+    """Evaluate the children whose predecessors are settled."""
+    cdef int i
+    cdef Child *child
+    for i in range(node.first, node.first + node.count):
+        child = s.children + i
+        if child.waiting and is_settled(node, s.children + child.previous):
+            child.waiting = False
+            node.waiting -= 1
+            evaluate_child(s, node, child)
 
 
 cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
@@ -220,7 +251,7 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move *move = moves
     cdef Move *last = moves
     cdef int blocked_slider = 0
-    node.count = 0
+    node.count = node.waiting = 0
     if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
         if node.remaining != UNLIMITED and not s.count_all_interpositions and some(interposition_squares(&s.pos)):
@@ -253,19 +284,16 @@ cdef inline uint32_t child_phi(const PnNode *node, const PnResult *result) noexc
     return result.dn if node.attacking else result.pn
 
 
-cdef uint32_t sum_phi(Solver *s, const PnNode *node) noexcept nogil:
-    """Return the node's delta: the sum over the groups of their greatest phi."""
-    cdef uint64_t total = 0
+cdef uint32_t weak_delta(const Solver *s, PnNode *node) noexcept nogil:
+    """Return the node's delta, 0 if all children are settled; set node.others."""
+    cdef uint32_t most = 0, unsettled = 0, phi
     cdef int i
-    cdef Child *child
     for i in range(node.first, node.first + node.count):
-        s.children[i].max_phi = 0
-    for i in range(node.first, node.first + node.count):
-        child = s.children + i
-        s.children[child.leader].max_phi = max(s.children[child.leader].max_phi, child_phi(node, &child.result))
-    for i in range(node.first, node.first + node.count):
-        total += s.children[i].max_phi
-    return <uint32_t>min(total, <uint64_t>(PROOF_INFINITE - 1))
+        phi = child_phi(node, &s.children[i].result)
+        most = max(most, phi)
+        unsettled += phi > 0
+    node.others = OTHER_CHILD * (max(unsettled, 1) - 1)
+    return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
 
 
 cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcept nogil:
@@ -349,12 +377,15 @@ cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
 
 cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
     """Set the node's result and the child to search; return the second least delta."""
-    cdef uint32_t best, second_delta = select_child(s, node, &best), total
+    cdef uint32_t best, second_delta, total
     cdef bint attacking = node.attacking
+    if node.waiting:
+        end_waiting(s, node)
+    second_delta = select_child(s, node, &best)
     if best == 0:
         node.result = or_node_proof(s, node) if attacking else and_node_disproof(s, node)
         return second_delta
-    total = sum_phi(s, node)
+    total = weak_delta(s, node)
     if total == 0:
         node.result = or_node_disproof(s, node) if attacking else and_node_proof(s, node)
     else:
@@ -364,11 +395,9 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
 
 # ---- the search, on an explicit stack ----
 
-cdef inline uint32_t remaining_threshold(uint32_t limit, uint32_t total, uint32_t max_phi) noexcept nogil:
-    """Return the phi of a child, now `max_phi` for its group, at which the node's sum `total` reaches `limit`."""
-    if limit >= PROOF_INFINITE:
-        return PROOF_INFINITE
-    return limit - min(total - max_phi, limit)
+cdef inline uint32_t child_threshold(uint32_t limit, uint32_t others) noexcept nogil:
+    """Return the phi of a child at which the node's delta reaches `limit`."""
+    return limit if limit >= PROOF_INFINITE else limit - min(others, limit)
 
 
 cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, Hand hand, int remaining,
@@ -392,17 +421,16 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
     cdef Child *child = s.children + node.chosen
     cdef PnNode *below = node + 1
     cdef uint32_t margin = min(second_delta + second_delta * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
-    cdef uint32_t max_phi = s.children[child.leader].max_phi
     make_move(s, child.move, child.returned)
     s.depth += 1
     push_node(s, not node.attacking, child.key, extend_path(node.path_key, child.key, child.hand), child.hand,
               child.remaining, child.blocked_slider)
     if node.attacking:
         below.thpn = min(node.thpn, margin)
-        below.thdn = remaining_threshold(node.thdn, node.result.dn, max_phi)
+        below.thdn = child_threshold(node.thdn, node.others)
     else:
         below.thdn = min(node.thdn, margin)
-        below.thpn = remaining_threshold(node.thpn, node.result.pn, max_phi)
+        below.thpn = child_threshold(node.thpn, node.others)
 
 
 cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:

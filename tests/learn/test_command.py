@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ def test_leaves_need_weights(teacher: Path, tmp_path: Path, capsys: pytest.Captu
 def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 1
     assert "none.tsv" in capsys.readouterr().err
+
+
+def test_without_pytorch_the_training_of_networks_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "usi_engine.learn.nnue.train", raising=False)
+    arguments = ["train", str(tmp_path), "--network", "NNUE_kp_512x2_32_32", "--out", str(tmp_path / "nn.bin")]
+    assert main(arguments) == 1
+    message = "training of networks needs the module 'torch': pip install 'komadori[learn]'\n"
+    assert capsys.readouterr().err == message
 
 
 def test_an_unsupported_processor_is_an_error_of_one_line(

@@ -23,7 +23,7 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT
 from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
 from tests.programs import INTERRUPTIBLE
-from usi_engine.core import load_core
+from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
@@ -293,7 +293,7 @@ def test_the_clock_ends_the_game(opened: list[Pages]) -> None:
     clock = pages.table.state()["clock"]
     assert (clock["b"], clock["byoyomi"], clock["running"]) == (0, 50, "b")
     time.sleep(0.1)
-    pages.table.check_clock()
+    pages.table.check()
     state = pages.table.state()
     assert "White wins" in state["ending"] and state["clock"]["running"] == ""
 
@@ -301,9 +301,21 @@ def test_the_clock_ends_the_game(opened: list[Pages]) -> None:
 def test_no_clock_runs_before_the_game(opened: list[Pages]) -> None:
     opened.append(pages := Pages(started=False, control=TimeControl(total=1, unit=1)))
     time.sleep(0.01)
-    pages.table.check_clock()
+    pages.table.check()
     state = pages.table.state()
     assert (state["ending"], state["clock"]["running"], state["legal"]) == ("", "", [])
+
+
+def test_an_engine_that_has_ended(opened: list[Pages]) -> None:
+    """The program ends with its message, instead of waiting for a move."""
+    opened.append(pages := Pages())
+    pages.opponent.close()
+    pages.act("move", move="7g7f")
+    end = time.monotonic() + 20
+    with pytest.raises(CoreError, match="the engine has ended"):
+        while time.monotonic() < end:
+            pages.table.check()
+            time.sleep(0.01)
 
 
 # ---- the command ----

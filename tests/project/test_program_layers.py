@@ -12,7 +12,7 @@ LAYERS: dict[str, str] = {
     "   ": "language columns",
     "usi": "options output protocol arguments driver",
     "": "core memory progress command_line",
-    "evaluation": "cache names files kpp_file architecture network_file piece_values load",
+    "evaluation": "cache names files kpp_file features selectors architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
     "api": "results mate_search stream search_engine usi_process engine async_engine",

@@ -6,8 +6,9 @@ from usi_engine import language
 from usi_engine.analysis.judgement import Grade
 from usi_engine.language import _
 from usi_engine.records.bod import HANDICAP_NAMES, HANDICAPS
-from usi_engine.records.games import Game, printable
+from usi_engine.records.games import Game
 from usi_engine.records.kakinoki import result_text, sides
+from usi_engine.usi.output import printable
 
 # English for the keys of KIF's header that an analysis shows, in this order.
 HEADERS = {

@@ -7,41 +7,16 @@ the inputs of the dense layers), a selector of the layer stack, and the sizes of
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from usi_engine.evaluation.features import BY_SHORT_NAME, FEATURE_SETS, FeatureSet
 from usi_engine.evaluation.files import Fault
+from usi_engine.evaluation.selectors import HANDS, KINGS, PROGRESS, Hands, step_starts
 
-# Feature sets: their names here and in a file's text, by their names in the name of an architecture.
-FEATURES = {
-    "kp": "K+P",
-    "ka2": "K+A2",
-    "halfkp": "HalfKP",
-    "halfkpvm": "HalfKP_vm",
-    "halfka1": "HalfKA1",
-    "halfkahm1": "HalfKA_hm1",
-    "halfka2": "HalfKA2",
-    "halfkahm2": "HalfKA_hm2",
-}
-# Numbers of features. A perspective has 81 king squares, 45 of them on files 1 to 5 (`_vm`, `_hm`: mirrored so that its
-# own king is there), 1548 Bonapieces, and one or two planes of 81 for the kings.
-FEATURE_COUNTS = {
-    "K+P": 1548 + 2 * 81,
-    "K+A2": 1629 + 2 * 81,
-    "HalfKP": 81 * 1548,
-    "HalfKP_vm": 45 * 1548,
-    "HalfKA1": 81 * 1710,
-    "HalfKA_hm1": 45 * 1710,
-    "HalfKA2": 81 * 1629,
-    "HalfKA_hm2": 45 * 1629,
-}
 # Other spellings in files; the number of features tells HalfKA1 from HalfKA2.
 _SPELLINGS = {"K-P": ["K+P"], "HalfKA": ["HalfKA1", "HalfKA2"], "HalfKA_hm": ["HalfKA_hm1", "HalfKA_hm2"]}
-# Selectors of the layer stack and the number of stacks: by hands, by kings' squares, by progress.
-HANDS = {"hand4": 4, "hand16": 16, "hand64": 64, "hand64z": 64, "hand256": 256, "hand1024": 1024}
-KINGS = {"k3k3": 9, "k9k9": 81, "k9k9z": 81, "k13k13z": 169, "k21k21": 441, "k29k29": 841}
-PROGRESS = {f"progress{steps}": steps for steps in (2, 3, 4, 8, 16, 32)}
 _NAME = re.compile(
     r"(?:(?P<form>sfnn|nnue)_)?(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
     r"_(?P<hidden2>[0-9]{1,4})(_c(?P<common>[0-9]{1,5})_s(?P<shard>[0-9]{1,5})x(?P<shards>[0-9]{1,4}))?(?P<stack>\w*)"
@@ -69,7 +44,7 @@ _OLDEST = {"SFNN-1536", "SFNN-1536-V2"}
 class Architecture:
     """The shape of a network."""
 
-    features: str  # a value of FEATURES
+    features: str  # a key of FEATURE_SETS
     width: int  # transformer sums of one perspective
     hidden1: int  # units of the first hidden layer, without the shortcut
     hidden2: int
@@ -83,7 +58,23 @@ class Architecture:
     @property
     def stacks(self) -> int:
         """Number of layer stacks; the selected one is (hands x kings + kings' index) x progress + progress's index."""
-        return math.prod((HANDS.get(self.hands, 1), KINGS.get(self.kings, 1), PROGRESS.get(self.progress, 1)))
+        hands = self.hand_classes.count if self.hand_classes else 1
+        zones = 1 + max(self.king_zones, default=0)
+        return hands**2 * zones**2 * PROGRESS.get(self.progress, 1)
+
+    @property
+    def hand_classes(self) -> Hands | None:
+        return HANDS[self.hands] if self.hands else None
+
+    @property
+    def king_zones(self) -> tuple[int, ...]:
+        """The zone of each square of a king; empty if kings do not select the stack."""
+        return KINGS[self.kings] if self.kings else ()
+
+    @property
+    def progress_starts(self) -> tuple[int, ...]:
+        """The sums at which the steps of progress after the first begin."""
+        return step_starts(PROGRESS.get(self.progress, 1))
 
     @property
     def shortcut(self) -> bool:
@@ -91,9 +82,13 @@ class Architecture:
         return self.sfnn and self.hidden1 % 8 == 7
 
     @property
+    def feature_set(self) -> FeatureSet:
+        return FEATURE_SETS[self.features]
+
+    @property
     def feature_count(self) -> int:
         """Features of a perspective: rows of the transformer."""
-        return FEATURE_COUNTS[self.features]
+        return self.feature_set.count
 
     @property
     def inputs(self) -> int:
@@ -103,7 +98,7 @@ class Architecture:
     @property
     def name(self) -> str:
         """The name in YaneuraOu's form."""
-        features = next(short for short, long in FEATURES.items() if long == self.features)
+        features = self.feature_set.short
         if not self.sfnn:
             return f"NNUE_{features}_{self.width}x2_{self.hidden1}_{self.hidden2}"
         shard = (self.width - self.common) // self.shards
@@ -119,12 +114,12 @@ def parse_name(name: str) -> Architecture:
     `check_architecture` of the core says whether its sizes can be played.
     """
     match = _NAME.fullmatch(_LONG_STACK.sub(r"k\1k\1\2", name.lower().replace("-", "_")))
-    if match is None or match["features"] not in FEATURES or (match["both"] is None) != (match["form"] == "sfnn"):
+    if match is None or match["features"] not in BY_SHORT_NAME or (match["both"] is None) != (match["form"] == "sfnn"):
         raise Fault(f"unknown network '{name}': {expected_names()}")
     width, hidden1, hidden2 = (int(match[size]) for size in ("width", "hidden1", "hidden2"))
     common, shard, shards = (int(match[size] or 0) for size in ("common", "shard", "shards"))
     found = Architecture(
-        FEATURES[match["features"]], width, hidden1, hidden2, match["form"] == "sfnn",
+        BY_SHORT_NAME[match["features"]].name, width, hidden1, hidden2, match["form"] == "sfnn",
         **_selectors(name, match["stack"]), common=common, shards=shards or 1,
     )  # fmt: skip
     if shards and common + shard * shards != width:
@@ -143,7 +138,7 @@ def _selectors(name: str, text: str) -> dict[str, str]:
     return found
 
 
-_SELECTORS = {"hands": HANDS, "kings": KINGS, "progress": PROGRESS}
+_SELECTORS: dict[str, Mapping[str, object]] = {"hands": HANDS, "kings": KINGS, "progress": PROGRESS}
 
 
 def expected_names() -> str:
@@ -151,7 +146,7 @@ def expected_names() -> str:
     stacks = ", ".join((*HANDS, *KINGS, *PROGRESS))
     return (
         "expected NNUE_features_WIDTHx2_H1_H2 or SFNN_features_WIDTH_H1_H2[_cC_sSxG][_stack] with the features "
-        f"{', '.join(FEATURES)} and the stacks {stacks}"
+        f"{', '.join(BY_SHORT_NAME)} and the stacks {stacks}"
     )
 
 
@@ -196,9 +191,9 @@ def _features(match: re.Match[str]) -> str:
     """Return the feature set in the text of a header. Fault."""
     spelling, count = match["features"], int(match["count"])
     candidates = _SPELLINGS.get(spelling, [spelling])
-    if not set(candidates) <= FEATURE_COUNTS.keys():
-        raise Fault(f"the features '{spelling}' are not supported, only {', '.join(FEATURE_COUNTS)}")
+    if not set(candidates) <= FEATURE_SETS.keys():
+        raise Fault(f"the features '{spelling}' are not supported, only {', '.join(FEATURE_SETS)}")
     for candidate in candidates:
-        if FEATURE_COUNTS[candidate] == count:
+        if FEATURE_SETS[candidate].count == count:
             return candidate
     raise Fault(f"{count} is not the number of features of '{spelling}'")

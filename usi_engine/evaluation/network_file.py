@@ -42,16 +42,6 @@ _MASK = 0xFFFFFFFF
 _SFNN_HASH, _SFNN_TRANSFORMER_HASH, _SFNN_STACK_HASH = 0x3C203B32, 0x5F134AB8, 0x6333718A
 _PROGRESS_HASH = 0x6F50524F
 _INPUT_HASH, _AFFINE_HASH, _RELU_HASH = 0xEC42E90D, 0xCC03DAE4, 0x538D24C7
-_FEATURE_HASHES = {
-    "K+P": 0x3F5717FF,
-    "K+A2": 0x97D5765E,
-    "HalfKP": 0x5D69D5B8,
-    "HalfKP_vm": 0x0B6B1D9A,
-    "HalfKA1": 0x5F134CB8,
-    "HalfKA_hm1": 0x7F134CB8,
-    "HalfKA2": 0x5F234CB8,
-    "HalfKA_hm2": 0x7F234CB8,
-}
 
 
 @dataclass(eq=False)
@@ -137,7 +127,7 @@ def pack_dense(architecture: Architecture, stacks: Iterable[Sequence[tuple[Words
 def _transformer_hash(architecture: Architecture) -> int:
     if architecture.sfnn:
         return _SFNN_TRANSFORMER_HASH
-    return _FEATURE_HASHES[architecture.features] ^ 2 * architecture.width
+    return architecture.feature_set.hash ^ 2 * architecture.width
 
 
 def _stack_hash(architecture: Architecture) -> int:

@@ -93,7 +93,7 @@ def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
             if show:
                 open_browser(server.url)
             while True:
-                table.check_clock()
+                table.check()
                 time.sleep(CLOCK_SECONDS)
         finally:
             table.close()

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from usi_engine.analysis.words import marked
-from usi_engine.core import load_core
+from usi_engine.core import CoreError, load_core
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import LiveGame
@@ -52,6 +52,7 @@ class Table:
         self._question: Question | None = None
         self._hint: Thought | None = None
         self._review: Review | None = None
+        self._fault: CoreError | None = None
         self._actions: dict[object, Callable[[Mapping[str, Any]], None]] = {
             "new": self._new, "move": self._move, "take_back": self._take_back, "hint": self._ask_hint,
             "resign": self._resign, "declare": self._declare,
@@ -113,9 +114,11 @@ class Table:
         with self._changed:
             return self._review.page if self._review else ""
 
-    def check_clock(self) -> None:
-        """End the game if the time of the side to move is up."""
+    def check(self) -> None:
+        """End the game if the time of the side to move is up. CoreError if the engine has ended."""
         with self._changed:
+            if self._fault:
+                raise self._fault
             if self._running and self._match.lose_on_time(self._spent()):
                 self._cancel()
                 self._update()
@@ -181,10 +184,14 @@ class Table:
             self._question = None
 
     def _listen(self) -> None:
-        """Take the engine's answers until the program ends."""
+        """Take the engine's answers until it ends."""
         while True:
             question = self._questions.get()
-            thought = self._opponent.answer()
+            try:
+                thought = self._opponent.answer()
+            except CoreError as error:
+                self._fault = error
+                return
             with self._changed:
                 if question is self._question:
                     self._take(question, thought)

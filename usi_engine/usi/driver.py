@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from usi_engine.usi.output import printable
+
 LAST_LINES = 5
 LONGEST_LINE = 1 << 20  # letters; the rest counts as another line
 SCORE = re.compile(r" score (cp|mate) ([+-]?\d{0,9})(?= |$)")
@@ -37,7 +39,7 @@ class EngineError(Exception):
         self.last_lines = tuple(last_lines)
 
     def __str__(self) -> str:
-        return "\n    ".join([str(self.args[0]), *self.last_lines])
+        return "\n    ".join([str(self.args[0]), *map(printable, self.last_lines)])
 
 
 class EngineDied(EngineError):

@@ -3,8 +3,8 @@
 A set has, for each piece other than the kings, one active feature: its Bonapiece number (from the perspective) in the
 bucket of the perspective's own king. There may be one bucket, one for each square of the king (Half), or one for each
 square of files 1 to 5 (vm, hm): if the king is on files 6 to 9, the board is reflected. Behind the numbers a bucket may
-have planes of 81 features for the kings' squares. Sets are described in features.pyx; tables for both perspectives and
-all squares of the king are computed once for a network. A piece missing from a handicap position has no feature.
+have planes of 81 features for the kings' squares. Tables for both perspectives and all squares of the king are computed
+once for a network. A piece missing from a handicap position has no feature.
 """
 
 from core_ext.eval.bonapiece cimport BONAPIECES, LISTED
@@ -13,6 +13,7 @@ from core_ext.shogi.types cimport COLORS, SQUARES, int16_t, int32_t, uint8_t
 cdef enum:
     VIEWS = 4               # perspective + 2 if reflected
     KING_FEATURES = 2       # active features of one king, at most
+    MAX_PLANES = 4          # of kings' squares behind the numbers
     MAX_ACTIVE = LISTED + 2 * KING_FEATURES
     MAX_CHANGED = KING_FEATURES + 1     # by one move of a king that captures
 
@@ -30,8 +31,9 @@ cdef struct Viewpoint:
     int32_t base
     int view
 
-# Fill in the tables of a set by its name. ValueError.
-cdef int fill_features(FeatureSet *found, str name) except -1
+# Fill in the tables of a set, whose `buckets` and `kings` are those of usi_engine.evaluation.features.FeatureSet.
+# ValueError.
+cdef int fill_features(FeatureSet *found, object described) except -1
 
 
 cdef inline Viewpoint viewpoint_of(const FeatureSet *used, int perspective, int own_king) noexcept nogil:

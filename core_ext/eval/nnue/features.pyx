@@ -1,28 +1,8 @@
-"""Descriptions of the feature sets, and their tables. Names and numbers are YaneuraOu's."""
+"""Tables of a feature set from its description."""
 
 from core_ext.eval.bonapiece cimport features, inverse_square, mirror_square
 
-# Each set: buckets (1, SQUARES, or HALF_SQUARES for reflected boards), then for each feature of a king the plane of
-# the own king's squares and that of the enemy's; planes are counted from the end of the Bonapiece numbers.
-_SETS = {
-    "K+P": (1, [(0, 1)]),
-    "K+A2": (1, [(0, 0), (1, 2)]),
-    "HalfKP": (81, []),
-    "HalfKP_vm": (45, []),
-    "HalfKA1": (81, [(0, 1)]),
-    "HalfKA_hm1": (45, [(0, 1)]),
-    "HalfKA2": (81, [(0, 0)]),
-    "HalfKA_hm2": (45, [(0, 0)]),
-}
-
-
-def _bucket_size(name):
-    planes = 1 + max([plane for pair in _SETS[name][1] for plane in pair], default=-1)
-    return BONAPIECES + planes * SQUARES
-
-
-FEATURE_COUNTS = {name: _SETS[name][0] * _bucket_size(name) for name in _SETS}
-
+BUCKETS = (1, 45, 81)       # all kings' squares together, those of files 1 to 5, each one
 
 cdef int square_in(int view, int square) noexcept:
     """Return Black's square as a view has it."""
@@ -35,13 +15,22 @@ cdef int number_in(int view, int number) noexcept:
     return features.mirror[number] if view >= 2 else number
 
 
-cdef int fill_features(FeatureSet *found, str name) except -1:
+cdef list checked_planes(object described):
+    """Return the planes of the kings' features. ValueError."""
+    cdef list planes = [(int(ours), int(theirs)) for ours, theirs in described.kings]
+    if described.buckets not in BUCKETS or len(planes) > KING_FEATURES or not all(
+            [0 <= plane < MAX_PLANES for pair in planes for plane in pair]):
+        raise ValueError(f"no feature set: {described.buckets} buckets, planes of kings {planes}")
+    return planes
+
+
+cdef int fill_features(FeatureSet *found, object described) except -1:
     cdef int view, number, color, which, square, perspective, own
-    if name not in _SETS:
-        raise ValueError(f"unknown features '{name}'; one of {', '.join(_SETS)}")
-    buckets, kings = _SETS[name]
-    found.count = buckets * _bucket_size(name)
-    found.kings = len(kings)
+    cdef list planes = checked_planes(described)
+    cdef int buckets = described.buckets
+    cdef int size = BONAPIECES + SQUARES * (1 + max([plane for pair in planes for plane in pair], default=-1))
+    found.count = buckets * size
+    found.kings = len(planes)
     found.bound = buckets > 1
     for view in range(VIEWS):
         for number in range(BONAPIECES):
@@ -50,11 +39,11 @@ cdef int fill_features(FeatureSet *found, str name) except -1:
             for which in range(found.kings):
                 for square in range(SQUARES):
                     found.king[view][color][which][square] = (
-                        BONAPIECES + kings[which][color != view % 2] * SQUARES + square_in(view, square))
+                        BONAPIECES + planes[which][color != view % 2] * SQUARES + square_in(view, square))
     for perspective in range(COLORS):
         for square in range(SQUARES):
             own = square_in(perspective, square)
             view = perspective + 2 * (found.bound and own >= buckets)
             found.view[perspective][square] = view
-            found.base[perspective][square] = _bucket_size(name) * square_in(view, square) if found.bound else 0
+            found.base[perspective][square] = size * square_in(view, square) if found.bound else 0
     return 0

@@ -4,7 +4,6 @@ import numpy as np
 import numpy.typing as npt
 
 INSTRUCTIONS: str
-FEATURE_COUNTS: dict[str, int]
 
 def check_architecture(architecture: Any) -> None: ...
 

@@ -19,14 +19,24 @@ from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, SQUARES, int16_t, int3
 
 from types import SimpleNamespace
 
-from core_ext.eval.nnue import features as _features
-
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
-FEATURE_COUNTS = _features.FEATURE_COUNTS
+
+def _numbers(values):
+    return tuple([int(value) for value in values])
+
+
+def _exact_set(described):
+    return SimpleNamespace(buckets=int(described.buckets), kings=[_numbers(pair) for pair in described.kings])
+
+
+def _exact_classes(classes):
+    return None if classes is None else SimpleNamespace(kinds=_numbers(classes.kinds), points=bool(classes.points))
+
+
 # The attributes of an architecture, with what makes an exact value of each.
 _ATTRIBUTES = {
-    "features": str.__str__, "width": int, "hidden1": int, "hidden2": int, "sfnn": bool, "hands": str.__str__,
-    "kings": str.__str__, "progress": str.__str__, "common": int, "shards": int,
+    "feature_set": _exact_set, "width": int, "hidden1": int, "hidden2": int, "sfnn": bool,
+    "hand_classes": _exact_classes, "king_zones": _numbers, "progress_starts": _numbers, "common": int, "shards": int,
 }
 
 cdef enum:
@@ -83,7 +93,7 @@ cdef int fill_parts(NnueWeights *weights, object architecture) except -1:
     if not MIN_WIDTH <= width <= MAX_WIDTH or width % step:
         raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {step}")
     weights.width = width
-    fill_features(&weights.features, architecture.features)
+    fill_features(&weights.features, architecture.feature_set)
     stacks = fill_selector(&weights.selector, architecture)
     if stacks > 1 and not architecture.sfnn:
         raise ValueError(f"{stacks} layer stacks, which only SFNN has")

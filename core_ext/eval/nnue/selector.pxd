@@ -2,7 +2,7 @@
 
 The index is (hands' class x kings' class) x progress's step: hands count most, progress least. The class of both hands
 is that of the side to move times the number of classes, plus that of the opponent; so is the class of both kings, each
-seen from its own side. Selectors are described in selector.pyx; classes and names are YaneuraOu's.
+seen from its own side. Descriptions of selectors are in usi_engine.evaluation.selectors.
 """
 
 from libc.stdint cimport int64_t
@@ -11,6 +11,7 @@ from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport Hand, SQUARES, int32_t, uint8_t
 
 cdef enum:
+    HAND_KINDS = 7
     HAND_GROUPS = 5
     MAX_STEPS = 32
 
@@ -18,6 +19,7 @@ cdef struct StackSelector:
     int hands                       # classes of one hand; 1: hands do not count
     int groups                      # bit n of a hand's class: it has a piece of group n; 0 groups: by its points
     Hand group[HAND_GROUPS]
+    int points[HAND_KINDS]          # of one piece: pawn, lance, knight, silver, gold, bishop, rook
     int kings                       # zones of one king
     uint8_t zone[SQUARES]           # by the king's square from its own side
     int steps                       # of the game's progress
@@ -25,8 +27,8 @@ cdef struct StackSelector:
     int32_t bias                    # the sum without pieces
     const int32_t *progress         # [own king's square][Bonapiece number], of both perspectives
 
-# Fill in everything but the weights of the progress from the names in `architecture`; return the number of stacks.
-# ValueError.
+# Fill in everything but the weights of the progress from `hand_classes`, `king_zones` and `progress_starts` of an
+# Architecture; return the number of stacks. ValueError.
 cdef int fill_selector(StackSelector *found, object architecture) except -1
 # Return the index of the stack. Both kings must be on the board.
 cdef int select_stack(const StackSelector *selector, const Position *pos) noexcept nogil

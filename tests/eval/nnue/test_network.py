@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from tests.eval.nnue.reference import Ints, Reference, progress_index, read_refe
 from tests.eval.test_evaluate import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import START, Position
-from usi_engine.evaluation.architecture import FEATURE_COUNTS, HANDS, KINGS, PROGRESS, Architecture, parse_name
+from usi_engine.evaluation.architecture import Architecture, parse_name
+from usi_engine.evaluation.features import FEATURE_SETS, FeatureSet
 from usi_engine.evaluation.network_file import (
     PROGRESS_SHAPE,
     NetworkFile,
@@ -28,6 +30,7 @@ from usi_engine.evaluation.network_file import (
     stack_size,
     write_network,
 )
+from usi_engine.evaluation.selectors import HANDS, KINGS, PROGRESS, Hands
 
 POSITIONS = STARTS[1:]
 # Each feature set, selector and form; widths from 64 up; layer 0 whole and in parts; both hidden layers odd and even.
@@ -81,7 +84,7 @@ def agree(probe: NnueProbe, reference: Reference, positions: list[str] | tuple[s
 
 def test_the_cases_have_every_part() -> None:
     cases = [parse_name(name) for name in NAMES]
-    for part, known in (("features", FEATURE_COUNTS), ("hands", HANDS), ("kings", KINGS), ("progress", PROGRESS)):
+    for part, known in (("features", FEATURE_SETS), ("hands", HANDS), ("kings", KINGS), ("progress", PROGRESS)):
         assert {getattr(case, part) for case in cases} - {""} == set(known)
 
 
@@ -210,7 +213,6 @@ SMALL_NNUE, SMALL_SFNN = parse_name("NNUE_kp_160x2_33_17"), parse_name("SFNN_ka2
 @pytest.mark.parametrize(
     "architecture, fault",
     [
-        (replace(SMALL_NNUE, features="HalfKPE9"), "HalfKPE9"),
         (replace(SMALL_NNUE, width=32), "width 32"),
         (replace(SMALL_NNUE, width=8224), "width 8224"),
         (replace(SMALL_NNUE, width=72), "width 72"),
@@ -220,7 +222,6 @@ SMALL_NNUE, SMALL_SFNN = parse_name("NNUE_kp_160x2_33_17"), parse_name("SFNN_ka2
         (replace(SMALL_NNUE, shards=2), "2 shards"),
         (replace(SMALL_SFNN, width=96), "width 96"),
         (replace(SMALL_SFNN, hidden1=9), "9 units"),
-        (replace(SMALL_SFNN, kings="k4k4"), "k4k4"),
         (replace(SMALL_SFNN, hands="hand1024", kings="k9k9"), "82944"),
         (replace(SMALL_SFNN, shards=3), "3 shards"),
         (replace(SMALL_SFNN, common=32, shards=5), "5 shards"),
@@ -233,6 +234,24 @@ def test_an_architecture_that_play_does_not_take_is_refused(architecture: Archit
         check_architecture(architecture)
     with pytest.raises(ValueError, match=fault):
         Network(architecture, np.zeros(1, np.int16), np.zeros((1, 1), np.int16), b"", None, 16)
+
+
+@pytest.mark.parametrize(
+    "part, fault",
+    [
+        ({"feature_set": FeatureSet("", "", 0, buckets=2)}, "2 buckets"),
+        ({"feature_set": FeatureSet("", "", 0, kings=((0, 4),))}, "planes"),
+        ({"feature_set": FeatureSet("", "", 0, kings=((0, 0),) * 3)}, "planes"),
+        ({"hand_classes": Hands((0, 0, 0, 0, 0, 0, 32))}, "classes of hands"),
+        ({"king_zones": (0,) * 80}, "zones of a king"),
+        ({"king_zones": (81,) * 81}, "zones of a king"),
+        ({"progress_starts": tuple(range(32))}, "33 steps"),
+    ],
+)
+def test_a_description_that_does_not_fit_is_refused(part: dict[str, object], fault: str) -> None:
+    names = [name for name in dir(SMALL_SFNN) if not name.startswith("_")]
+    with pytest.raises(ValueError, match=fault):
+        check_architecture(SimpleNamespace(**{name: getattr(SMALL_SFNN, name) for name in names} | part))
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:

@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from core_ext.base.leb128 import decode, encode
-from core_ext.engine import FEATURE_COUNTS as CORE_COUNTS
 from tests.eval.nnue.networks import random_network
 from tests.eval.nnue.reference import leb128, read_reference
-from usi_engine.evaluation.architecture import FEATURE_COUNTS, Architecture, format_text, parse_name, parse_text
+from usi_engine.evaluation.architecture import Architecture, format_text, parse_name, parse_text
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import (
@@ -84,10 +83,6 @@ def with_text(data: bytes, text: str) -> bytes:
 
 
 # ---- names and texts ----
-
-
-def test_the_core_has_the_same_features() -> None:
-    assert FEATURE_COUNTS == CORE_COUNTS
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -88,7 +88,7 @@ def set_from_file(network: Network, file: NetworkFile) -> None:
     dense = np.frombuffer(file.dense, np.dtype([("hash", "<u4"), *fields]))
     with torch.no_grad():
         if network.offsets is not None:
-            rows = rows.unflatten(0, (network.kind.blocks, -1))
+            rows = rows.unflatten(0, (network.kind.buckets, -1))
             values["offsets"].zero_()
             values["rows"].copy_(rows.mean(0))
             values["own"].copy_(rows - rows.mean(0))

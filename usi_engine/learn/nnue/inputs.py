@@ -5,7 +5,6 @@ A position is mirrored or not as its caller says; both perspectives are listed, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,16 +15,10 @@ from torch import Tensor
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.engine import BONAPIECES, SQUARES
-from usi_engine.evaluation.architecture import HANDS, KINGS, PROGRESS, Architecture
-from usi_engine.learn.nnue.features import (
-    FEATURE_SETS,
-    KING_ZONES,
-    MIRROR_SQUARE,
-    POINTS,
-    PROGRESS_THRESHOLDS,
-    hand_table,
-    piece_views,
-)  # fmt: skip
+from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.features import MIRRORED
+from usi_engine.evaluation.selectors import POINT_CLASSES
+from usi_engine.learn.nnue.features import MIRROR_SQUARE, hand_table, piece_views
 
 # Words of 16 bits of a position that a device needs, from the pieces to the end.
 _FIELDS = TRAINING_POSITION.fields
@@ -98,19 +91,17 @@ class Expander:
     """The features, layer stacks and targets of positions on one device."""
 
     def __init__(self, architecture: Architecture, device: str, score_scale: float, result_share: float) -> None:
-        self.architecture, self.kind = architecture, FEATURE_SETS[architecture.features]
+        self.architecture, self.kind = architecture, architecture.feature_set
         self.score_scale, self.result_share = score_scale, result_share
         self.views = torch.from_numpy(piece_views()).to(device).flatten()
         self.squares = torch.from_numpy(np.stack([np.arange(SQUARES), MIRROR_SQUARE])).to(device).flatten()
         self.hands = self.zones = None
-        if architecture.hands:
-            self.hands = torch.from_numpy(hand_table(architecture.hands)).to(device)
-            self.hand_count = math.isqrt(HANDS[architecture.hands])
-        if architecture.kings:
-            self.zones = torch.from_numpy(KING_ZONES[architecture.kings]).to(device)
-            self.zone_count = math.isqrt(KINGS[architecture.kings])
+        if architecture.hand_classes:
+            self.hands = torch.from_numpy(hand_table(architecture.hand_classes)).to(device)
+        if architecture.king_zones:
+            self.zones = torch.tensor(architecture.king_zones, device=device)
         self.set_progress(0, np.zeros((SQUARES, BONAPIECES), np.int32))
-        self.thresholds = torch.from_numpy(PROGRESS_THRESHOLDS).to(device)
+        self.starts = torch.tensor(architecture.progress_starts, device=device)
 
     def set_progress(self, bias: int, weights: npt.NDArray[np.int32]) -> None:
         """Set the weights of progress by the own king's square and the number, as in the file."""
@@ -121,7 +112,7 @@ class Expander:
         sides = self.sides(words)
         own, enemy, numbers = self.seen(words, sides, mirror.expand(2, -1))
         stack, target = self.stack(own, numbers), self.targets(words)
-        if self.kind.is_mirrored:
+        if self.kind.buckets == MIRRORED:
             own, enemy, numbers = self.seen(words, sides, self.by_king(words, sides, mirror))
         features = self.features(own, enemy, numbers)
         if stack is None:
@@ -152,21 +143,20 @@ class Expander:
 
     def features(self, own: Tensor, enemy: Tensor, numbers: Tensor) -> Tensor:
         """Return the active features of both perspectives, int32 [2][n][active]."""
-        planes = [first + (enemy if is_enemy else own) for is_enemy, first in self.kind.planes]
+        kings = [(plane, king) for pair in self.kind.kings for plane, king in zip(pair, (own, enemy), strict=True)]
+        planes = [BONAPIECES + plane * SQUARES + king for plane, king in kings]
         found = torch.cat([numbers, torch.stack(planes, 2)], 2) if planes else numbers
-        return (found + (own * self.kind.numbers)[:, :, None] if self.kind.blocks > 1 else found).int()
+        return (found + (own * self.kind.numbers)[:, :, None] if self.kind.buckets > 1 else found).int()
 
     def stack(self, own: Tensor, numbers: Tensor) -> Tensor | None:
         """Return the layer stack of each position; None if there is only one."""
         parts = []
-        if self.hands is not None:
-            parts += [(self.hand_index(side), self.hand_count) for side in numbers]
+        if self.hands is not None and self.architecture.hand_classes:
+            parts += [(self.hand_index(side), self.architecture.hand_classes.count) for side in numbers]
         if self.zones is not None:
-            parts += [(self.zones[king], self.zone_count) for king in own]
-        if self.architecture.progress:
-            steps = PROGRESS[self.architecture.progress]
-            reached = torch.bucketize(self.progress_sum(own, numbers), self.thresholds, right=True)
-            parts += [(reached * steps // 256, steps)]
+            parts += [(self.zones[king], 1 + max(self.architecture.king_zones)) for king in own]
+        if len(self.starts):
+            parts += [(torch.bucketize(self.progress_sum(own, numbers), self.starts, right=True), len(self.starts) + 1)]
         if not parts:
             return None
         index = torch.zeros_like(own[0])
@@ -175,11 +165,12 @@ class Expander:
         return index
 
     def hand_index(self, numbers: Tensor) -> Tensor:
-        assert self.hands is not None
+        classes = self.architecture.hand_classes
+        assert self.hands is not None and classes is not None
         given = self.hands[numbers]
-        if self.architecture.hands == POINTS:
-            return ((given.sum(1) + 3) // 4).clamp(max=7)
-        bits = [1 << bit for bit in range(self.hand_count.bit_length() - 1)]
+        if classes.points:
+            return ((given.sum(1) + 3) // 4).clamp(max=POINT_CLASSES - 1)
+        bits = [1 << bit for bit in range(classes.count.bit_length() - 1)]
         return torch.stack([(given == bit).any(1).long() * bit for bit in bits]).sum(0)
 
     def progress_sum(self, own: Tensor, numbers: Tensor) -> Tensor:

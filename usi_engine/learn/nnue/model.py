@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.learn.nnue.features import FEATURE_SETS, HAND_END
-from usi_engine.learn.nnue.inputs import Inputs
+from usi_engine.learn.nnue.features import HAND_END, offset_rows, offsets
+from usi_engine.learn.nnue.inputs import LISTED, Inputs
 
 # Integers of the file for 1.0: transformer and activations, hidden weights, output.
 UNIT, HIDDEN_UNIT, OUTPUT_UNIT = 127.0, 64.0, 9600.0
@@ -92,10 +92,10 @@ class Network:
     parameters: dict[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kind = FEATURE_SETS[self.architecture.features]
+        self.kind = self.architecture.feature_set
         self.offsets = None
-        if self.kind.blocks > 1:
-            self.offsets = torch.from_numpy(self.kind.offsets()).to(self.device)
+        if self.kind.buckets > 1:
+            self.offsets = torch.from_numpy(offsets(self.kind)).to(self.device)
         self.mask = shard_mask(self.architecture).to(self.device) if self.architecture.shards > 1 else None
         self.sums_kind = row_sums_kind(self.device, self.kind.count)
 
@@ -106,7 +106,7 @@ class Network:
         rows = self.parameters["rows"]
         if self.offsets is None:
             return rows
-        shared = torch.cat([rows[:HAND_END].expand(self.kind.blocks, -1, -1), self.by_offset()], 1)
+        shared = torch.cat([rows[:HAND_END].expand(self.kind.buckets, -1, -1), self.by_offset()], 1)
         return (self.parameters["own"] + shared).flatten(0, 1)
 
     def by_offset(self) -> Tensor:
@@ -250,12 +250,12 @@ def initialised(architecture: Architecture, device: str, seed: int) -> Network:
     """Return a new network with random weights: units half active, outputs 0."""
     random, network = torch.Generator().manual_seed(seed), Network(architecture, device)
     kind, width = network.kind, architecture.width
-    rows = torch.randn((kind.numbers, width), generator=random) * (UNIT * 0.1 / math.sqrt(kind.active))
+    rows = torch.randn((kind.numbers, width), generator=random) * (UNIT * 0.1 / math.sqrt(LISTED + 2 * len(kind.kings)))
     found = {"rows": rows, "bias": torch.full((width,), UNIT / 2)}
-    if kind.blocks > 1:
+    if kind.buckets > 1:
         found |= {
-            "own": torch.zeros((kind.blocks, kind.numbers, width)),
-            "offsets": torch.zeros((kind.offset_rows, width)),
+            "own": torch.zeros((kind.buckets, kind.numbers, width)),
+            "offsets": torch.zeros((offset_rows(kind), width)),
         }
     first, second = architecture.hidden1, architecture.hidden2
     product = 0.25 if architecture.sfnn else 0.5  # mean of an input, of a square

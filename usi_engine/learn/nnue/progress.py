@@ -25,7 +25,7 @@ RATE, LAST_RATE = 0.02, 0.001
 
 def fit_progress(expander: Expander, batches: Iterable[tuple[Tensor, Tensor]], steps: int, ranks: Ranks) -> None:
     """Set the expander's weights of progress from batches of words and mirror bits."""
-    device = expander.thresholds.device
+    device = expander.starts.device
     pieces, kings = (torch.zeros(size, device=device, requires_grad=True) for size in (BONAPIECES, SQUARES))
     bias = torch.zeros((), device=device, requires_grad=True)
     optimizer = torch.optim.Adam([pieces, kings, bias], lr=RATE)

@@ -1,0 +1,67 @@
+"""Selectors of the layer stack: the descriptions that play (core_ext.eval.nnue.selector) and training read.
+
+Names and numbers are YaneuraOu's. A stack is selected by the class of both hands, by the zones of both kings, by the
+progress of the game, or by several of these.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+POINT_CLASSES = 8
+
+
+@dataclass(frozen=True)
+class Hands:
+    """Classes of one hand. `kinds` has a number for each of pawn, lance, knight, silver, gold, bishop, rook.
+
+    It is the bit of the class that is set if the hand has the kind. If `points`, it is the points of each piece, and a
+    class is four points wide: 0, 1 to 4, ..., 25 and more.
+    """
+
+    kinds: tuple[int, int, int, int, int, int, int]
+    points: bool = False
+
+    @property
+    def count(self) -> int:
+        return POINT_CLASSES if self.points else 2 * max(self.kinds)
+
+
+HANDS = {
+    "hand4": Hands((0, 0, 0, 0, 0, 1, 0)),
+    "hand16": Hands((1, 0, 0, 0, 0, 2, 0)),
+    "hand64": Hands((1, 1, 1, 2, 2, 4, 2)),
+    "hand64z": Hands((1, 2, 2, 3, 3, 5, 5), points=True),
+    "hand256": Hands((1, 1, 1, 2, 2, 4, 8)),
+    "hand1024": Hands((1, 2, 2, 4, 4, 8, 16)),
+}
+_THIRDS = (0, 0, 0, 1, 1, 1)  # zones of the six ranks that are farthest from the own side, merged by three
+
+
+def _zones(ranks: tuple[int, ...], parts: int = 1, divided: int = 0) -> tuple[int, ...]:
+    """Return the zone of each square, from 1a file by file: whole ranks, then `divided` ranks in `parts` by file."""
+    first = ranks[-1] + 1
+    by_rank = [(zone, 1) for zone in ranks] + [(first + n * parts, parts) for n in range(divided)]
+    return tuple(zone + file * count // 9 for file in range(9) for zone, count in by_rank)
+
+
+# The zone of one king on each square, seen from its own side, whose last rank is the last one.
+KINGS = {
+    "k3k3": _zones((*_THIRDS, 2, 2, 2)),
+    "k9k9": _zones((0, 1, 2, 3, 4, 5, 6, 7, 8)),
+    "k9k9z": _zones((*_THIRDS, 2), parts=3, divided=2),
+    "k13k13z": _zones((0, 1, 2, 3, 4, 5, 6), parts=3, divided=2),
+    "k21k21": _zones((*_THIRDS, 2), parts=9, divided=2),
+    "k29k29": _zones(_THIRDS, parts=9, divided=3),
+}
+PROGRESS = {f"progress{steps}": steps for steps in (2, 3, 4, 8, 16, 32)}
+
+
+def step_starts(steps: int) -> tuple[int, ...]:
+    """Return the sums at which the steps after the first begin: progress is the logistic function of sum / 2^16.
+
+    It is counted in whole 256ths, which the steps divide.
+    """
+    shares = [math.ceil(256 * step / steps) / 256 for step in range(1, steps)]
+    return tuple(round(math.log(share / (1 - share)) * 65536) for share in shares)
