@@ -157,6 +157,7 @@ def _carry_out(arguments: list[str]) -> int:
     if fault:
         print(fault, file=sys.stderr)
         return WRONG_ARGUMENTS
+    choose("en")  # USI output is not translated
     writer = Writer(sys.stdout.buffer)
     status = 0 if carry_out(commands, writer) else INTERRUPTED
     _exit(writer, status)

@@ -151,6 +151,6 @@ def test_kpp_without_numpy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
     for name in ("usi_engine.evaluation.kpp_file", "usi_engine.evaluation.cache"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(WeightsError, match=r"^KPP weights need the Python module 'numpy'$"):
+    with pytest.raises(WeightsError, match=r"^KPP weights need the Python module 'numpy'; pip install numpy$"):
         load_evaluation(KPP, 16)
     assert load_evaluation(INTERNAL, 16) is not None

@@ -36,9 +36,9 @@ def texts_of_core() -> Iterator[str]:
 def texts() -> dict[str, Path]:
     """Return the texts of the program, each with a file that shows it."""
     found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
-    # A fault of a record is translated when it is shown.
-    for path in sorted((PROGRAM / "records").rglob("*.py")):
-        found |= dict.fromkeys(texts_of(path, "fault", "Fault"), path)
+    # The fault of a file is translated when it is shown.
+    for path in sorted([*(PROGRAM / "records").rglob("*.py"), *(PROGRAM / "evaluation").rglob("*.py")]):
+        found |= dict.fromkeys(texts_of(path, "fault", "Fault", "named_errors"), path)
     found |= dict.fromkeys(texts_of_core(), ROOT / "core_ext" / "shogi" / "sfen.pyx")
     return found
 

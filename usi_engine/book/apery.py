@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves
+from usi_engine.language import _
 
 LARGEST = 2**40
 ENTRY = np.dtype([("key", "<u8"), ("move", "<u2"), ("count", "<u2"), ("value", "<i4")])
@@ -29,7 +30,8 @@ class AperyBook:
         try:
             self._entries = np.memmap(path, ENTRY, mode="r")
         except (OSError, ValueError) as error:
-            raise BookError(f"book '{path}' is not in Apery's format: {error}") from None
+            message = _("book '{path}' is not in Apery's format: {reason}")
+            raise BookError(message.format(path=path, reason=error)) from None
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position."""

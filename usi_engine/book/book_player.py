@@ -12,6 +12,7 @@ from usi_engine.book.entry import Book, BookError, BookMove
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.evaluation.names import DATA, INTERNAL
+from usi_engine.language import _
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -25,7 +26,7 @@ def open_book(name: str) -> Book:
     try:
         path = str(PACKAGED if name == INTERNAL else Path(name).expanduser())
     except RuntimeError as error:  # no such user
-        raise BookError(f"book '{name}' cannot be read: {error}") from None
+        raise BookError(_("book '{path}' cannot be read: {reason}").format(path=name, reason=error)) from None
     suffix = Path(path).suffix.lower()
     try:
         if suffix == ".sbk":
@@ -36,7 +37,8 @@ def open_book(name: str) -> Book:
             return AperyBook(path)
     except ImportError as error:
         library = (error.name or "").partition(".")[0]
-        raise BookError(f"book '{path}' needs {library}: pip install {library}") from None
+        message = _("book '{path}' needs {library}: pip install {library}")
+        raise BookError(message.format(path=path, library=library)) from None
     return YaneuraOuBook(path)
 
 

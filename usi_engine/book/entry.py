@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from usi_engine.core import reason_of
+from usi_engine.language import _
+
 
 class BookError(Exception):
     """The file cannot be used as a book; the text names it and says why."""
@@ -54,10 +57,12 @@ def check_file(path: str, most_bytes: int) -> None:
     try:
         size = Path(path).stat().st_size
         if not Path(path).is_file():
-            raise BookError(f"book '{path}' is not a regular file")
+            raise BookError(_("book '{path}' is not a regular file").format(path=path))
     except OSError as error:
-        raise BookError(f"book '{path}' cannot be read: {error.strerror}") from error
+        message = _("book '{path}' cannot be read: {reason}")
+        raise BookError(message.format(path=path, reason=reason_of(error))) from error
     except ValueError as error:  # a path with a null character
-        raise BookError(f"book '{path}' cannot be read: {error}") from error
+        raise BookError(_("book '{path}' cannot be read: {reason}").format(path=path, reason=error)) from error
     if size > most_bytes:
-        raise BookError(f"book '{path}' has {size >> 20} MB; the limit of this format is {most_bytes >> 20} MB")
+        message = _("book '{path}' has {size} MB; the limit of this format is {most} MB")
+        raise BookError(message.format(path=path, size=size >> 20, most=most_bytes >> 20))

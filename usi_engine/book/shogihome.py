@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves
+from usi_engine.language import _
 
 LARGEST = 256 * 2**20  # bytes; rsshogi reads the whole file into memory
 BAD_MARKS = (3, 4)  # doubtful, mistake; 1 is the only move, 2 a good one
@@ -21,7 +22,8 @@ class ShogiHomeBook:
         try:
             self._book: Any = import_module("rsshogi.book").SbkBook.open(path)
         except (ValueError, OSError) as error:
-            raise BookError(f"book '{path}' cannot be read: {' '.join(str(error).split())}") from None
+            reason = " ".join(str(error).split())
+            raise BookError(_("book '{path}' cannot be read: {reason}").format(path=path, reason=reason)) from None
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position that are not marked as bad."""

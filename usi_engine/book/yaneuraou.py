@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves
+from usi_engine.core import reason_of
+from usi_engine.language import _
 
 MARK = b"#YANEURAOU-DB2016"
 BOM = b"\xef\xbb\xbf"  # may come before MARK
@@ -44,7 +46,8 @@ class YaneuraOuBook:
             with Path(path).open("rb") as file:
                 self._begin(file)
         except OSError as error:
-            raise BookError(f"book '{path}' cannot be read: {error.strerror}") from error
+            message = _("book '{path}' cannot be read: {reason}")
+            raise BookError(message.format(path=path, reason=reason_of(error))) from error
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position."""
@@ -54,12 +57,14 @@ class YaneuraOuBook:
 
     def _begin(self, file: BinaryIO) -> None:
         if not file.readline(LONGEST_POSITION).removeprefix(BOM).startswith(MARK):
-            raise BookError(f"book '{self.path}' does not begin with {MARK.decode()}")
+            message = _("book '{path}' does not begin with {mark}")
+            raise BookError(message.format(path=self.path, mark=MARK.decode()))
         self._size = Path(self.path).stat().st_size
         self._positions = read_positions(file.read()) if self._size <= READ_WHOLE_UP_TO else None
         if self._positions is None and not looks_sorted(file, self._size):
             most = READ_WHOLE_UP_TO >> 20
-            raise BookError(f"book '{self.path}' is not sorted; a book of more than {most} MB must be")
+            message = _("book '{path}' is not sorted; a book of more than {most} MB must be")
+            raise BookError(message.format(path=self.path, most=most))
 
     def _on_disk(self, key: bytes) -> bytes:
         try:
@@ -119,7 +124,7 @@ def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
 def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
     """Read the move lines up to the next position with another key."""
     moves = b""
-    for _ in range(MOST_LINES):
+    for _line in range(MOST_LINES):
         line = file.readline(LONGEST_POSITION)
         if line.startswith(b"sfen "):
             if key_of(line[5:]) != key:

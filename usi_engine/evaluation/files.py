@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 
+from usi_engine.core import reason_of
 from usi_engine.evaluation.names import WeightsError
+from usi_engine.language import _
 
 
 class Fault(WeightsError, ValueError):
@@ -23,7 +25,7 @@ def open_file(file: Path, limit: int) -> Iterator[tuple[BufferedIOBase, int]]:
         raise Fault("this is not a regular file")
     size = file.stat().st_size
     if size > limit:
-        raise Fault(f"{size} bytes are more than such a file can have")
+        raise Fault(_("{size} bytes are more than such a file can have").format(size=size))
     with file.open("rb") as stream:
         yield stream, size
 
@@ -40,8 +42,14 @@ def named_errors(kind: str, path: str | Path) -> Iterator[None]:
     try:
         yield
     except Fault as fault:
-        raise WeightsError(f"cannot use the {kind} '{path}': {fault}") from None
+        raise unusable(kind, f"'{path}'", _(str(fault))) from None
     except OSError as error:
-        raise WeightsError(f"cannot read the {kind} '{path}': {error.strerror or error}") from None
+        message = _("cannot read the {kind} '{path}': {reason}")
+        raise WeightsError(message.format(kind=_(kind), path=path, reason=reason_of(error))) from None
     except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:  # also from impossible paths
-        raise WeightsError(f"cannot use the {kind} {str(path)!a}: {error!r}") from None
+        raise unusable(kind, ascii(str(path)), repr(error)) from None
+
+
+def unusable(kind: str, quoted: str, reason: str) -> WeightsError:
+    """Return the error of a file whose contents cannot be used."""
+    return WeightsError(_("cannot use the {kind} {path}: {reason}").format(kind=_(kind), path=quoted, reason=reason))

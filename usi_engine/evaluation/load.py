@@ -6,10 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.evaluation.files import named_errors, read_bytes
+from usi_engine.evaluation.files import named_errors, read_bytes, unusable
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, PACKAGED, WeightsError
 from usi_engine.evaluation.piece_values import SUFFIX as PIECE_VALUES
 from usi_engine.evaluation.piece_values import read_piece_values
+from usi_engine.language import _
 from usi_engine.usi.options import FV_SCALE, Options
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def load_network(path: Path, fv_scale: int) -> Network:
     try:
         return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
     except ValueError as error:
-        raise WeightsError(f"cannot use the network '{path}': {error}") from None
+        raise unusable("network", f"'{path}'", str(error)) from None
 
 
 def eval_options(name: str) -> list[str]:
@@ -93,7 +94,8 @@ def load_evaluation(name: str, fv_scale: int | None = None) -> Evaluation | None
 
             return load_weights(name)
     except ModuleNotFoundError as error:
-        raise WeightsError(f"KPP weights need the Python module '{error.name}'") from None
+        message = _("KPP weights need the Python module '{name}'; pip install {name}")
+        raise WeightsError(message.format(name=error.name)) from None
 
 
 def _advised_scale(name: str) -> int:
