@@ -5,16 +5,18 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize fuzz fuzz-sanitize soak wine \
-	coverage coverage-core perft signature bench figures pictures match lint format untranslated annotate sdist wheel folder release clean
+.PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize threads \
+	fuzz fuzz-sanitize fuzz-coverage soak wine coverage coverage-core perft signature bench figures pictures match lint \
+	format untranslated annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
 	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
 	@echo "make test-page  tests of the pages in a browser (needs chromium); pictures: pictures of all pages in build/pictures"
-	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
-	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
+	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan; threads: a search under TSan"
+	@echo "make fuzz       random conversations, damaged files, misuse of the core, coverage-guided fuzz of readers (SECONDS=600 SEED=N)"
+	@echo "make fuzz-sanitize, fuzz-coverage: parts of it; soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
@@ -42,7 +44,7 @@ $(VENV)/.done: pyproject.toml bootstrap.py
 	@touch $@
 
 # Optional dependencies, as named in pyproject.toml.
-EXTRAS := test lint records coverage charts folder page
+EXTRAS := test lint records coverage charts folder fuzz page
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
@@ -92,6 +94,12 @@ test-records: $(VENV)/.records build
 	npm install --silent --prefix build/records tsshogi@2.2.0 json-kifu-format@5.5.0
 	$(PY) scripts/cross_records.py build/records
 
+# Seconds of each fuzz and of the search of `threads`.
+SECONDS ?= 600
+SEEDED = --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+FUZZ = $(PY) -m tests.fuzz $(SEEDED)
+MISUSE = $(PY) -m tests.fuzz.misuse $(SEEDED)
+
 # These targets build with a profile of their own; `make build` restores the release build.
 debug sanitize fuzz-sanitize coverage-core: export CORE_EXT_PROBES = 1
 
@@ -111,16 +119,31 @@ WITH_SANITIZERS = LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${C
 sanitize: $(VENV)/.test
 	$(BUILD)
 	$(WITH_SANITIZERS) $(PYTEST) -s
+	$(WITH_SANITIZERS) $(MISUSE)
+	$(WITH_SANITIZERS) $(PY) -m tests.fuzz.allocations
+
+# A data race, also one of CPython, ends it: there are no suppressions.
+threads: export CORE_EXT_PROFILE = debug
+threads: export CORE_EXT_SANITIZE = thread
+threads: export TSAN_OPTIONS = exitcode=66
+threads: $(VENV)/.test
+	$(BUILD)
+	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libtsan.so)" $(PY) -m tests.fuzz.threads --seconds $(SECONDS)
 
 # Each round of five minutes has the next seed; a failure prints its seed. Example: make fuzz SECONDS=36000 SEED=1
-SECONDS ?= 600
-FUZZ = $(PY) -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 fuzz: $(VENV)/.test probes
 	$(FUZZ)
+	$(MISUSE)
+	$(MAKE) fuzz-coverage
 
 fuzz-sanitize: $(VENV)/.test
 	$(BUILD)
 	$(WITH_SANITIZERS) $(FUZZ)
+	$(WITH_SANITIZERS) $(MISUSE)
+
+# READERS=kif: only this one. build/fuzz keeps what was found; tests/data/fuzz has a small corpus (ARGUMENTS=--keep).
+fuzz-coverage: $(VENV)/.fuzz probes
+	$(PY) -m tests.fuzz.coverage --seconds $(SECONDS) $(ARGUMENTS) $(READERS)
 
 # Fast games with pondering; build/soak.jsonl has a line for each game. The same command resumes. CLOCKS=0.2 shortens
 # all clocks.

@@ -3,7 +3,8 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
-from core_ext.base.memory cimport release_large
+from core_ext.base.atomic cimport load_word, store_word
+from core_ext.base.memory cimport allocations, failing_allocation, release_large
 from core_ext.board cimport Board, names_of, squares_of
 from core_ext.engine cimport Table
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
@@ -30,7 +31,6 @@ from core_ext.search.movepick cimport (
     CONTINUATIONS, init_picker, next_move, peek_move, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove,
 )
 from core_ext.search.searcher cimport allocate_histories
-from core_ext.base.atomic cimport load_word, store_word
 from core_ext.search.tt cimport (
     BUCKET, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe, tt_store,
     TTData, TTEntry, value_from_table, value_to_table,
@@ -470,3 +470,11 @@ def tune_fields():
         "lmr_base": tune.lmr_base, "quiescence_see": tune.quiescence_see, "malus_limit": tune.malus_limit,
         "low_ply_order": tune.low_ply_order, "mate_in_one": tune.mate_in_one,
     }, sizeof(Tune) // sizeof(int)
+
+
+def fail_allocation(number: int):
+    """Let the `number`-th allocation of the core from now on fail once, or none (0); return how many there were."""
+    cdef uint64_t made = load_word(&allocations)
+    store_word(&allocations, 0)
+    store_word(&failing_allocation, number)
+    return made

@@ -347,7 +347,7 @@ cdef class MateSolver:
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
     `count_all_interpositions` futile interpositions count as moves of a mate. While it solves, other threads may only
-    read `nodes`; anything else raises RuntimeError.
+    read `nodes` and `hashfull`; anything else raises RuntimeError.
     """
 
     cdef Solver solver
@@ -421,6 +421,5 @@ cdef class MateSolver:
 
     @property
     def hashfull(self):
-        """Permille of the proof table in use."""
-        self._check_idle()
+        """Permille of the proof table in use. May be read from any thread."""
         return proof_table_fullness(&self.solver.table)

@@ -1,4 +1,4 @@
-/* Implementation of memory.pxd. */
+/* Implementation of memory.pxd and memory.pyx. */
 #ifndef KOMADORI_MEMORY_H
 #define KOMADORI_MEMORY_H
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define KOMADORI_HUGE_PAGE ((size_t)2 << 20)
 #define KOMADORI_SMALL_PAGE ((size_t)4 << 10)
 
-static inline void *allocate_large(size_t bytes, void **block)
+static inline void *map_large(size_t bytes, void **block)
 {
     uintptr_t start;
     *block = bytes <= SIZE_MAX - KOMADORI_HUGE_PAGE ? calloc(bytes + KOMADORI_HUGE_PAGE, 1) : NULL;

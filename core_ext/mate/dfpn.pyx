@@ -15,9 +15,10 @@ proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): the sum o
 several lines reach.
 """
 
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 
 from core_ext.base.atomic cimport add_to_word, load_word, store_word
+from core_ext.base.memory cimport allocate
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.shogi.bitboard cimport count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
@@ -508,8 +509,8 @@ cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider
 
 cdef int allocate_solver(Solver *s, int megabytes) except -1:
     allocate_position(&s.pos, 16)
-    s.stack = <PnNode *>malloc(MAX_MATE_PLY * sizeof(PnNode))
-    s.children = <Child *>malloc(MAX_CHILDREN * sizeof(Child))
+    s.stack = <PnNode *>allocate(MAX_MATE_PLY * sizeof(PnNode))
+    s.children = <Child *>allocate(MAX_CHILDREN * sizeof(Child))
     if s.stack == NULL or s.children == NULL:
         raise MemoryError("no memory for a mate search")
     proof_table_allocate(&s.table, megabytes)

@@ -1,5 +1,6 @@
 """Table of the mate search: proof and disproof numbers, and solved nodes with the hands to which they apply."""
 
+from core_ext.base.atomic cimport SharedWord
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
 
@@ -24,7 +25,7 @@ cdef struct ProofTable:
     ProofEntry *entries
     void *block
     uint64_t capacity
-    uint64_t used
+    SharedWord used         # entries; other threads may read it
     const Stop *stop        # aborts a garbage collection
     bint rehash_aborted     # clear the table before the next search
 

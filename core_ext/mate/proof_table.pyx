@@ -3,6 +3,7 @@
 from libc.string cimport memset
 
 from core_ext.shogi.hand cimport hand_covers
+from core_ext.base.atomic cimport add_to_word, load_word, store_word
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.base.stop cimport past_deadline, stop_requested
 from core_ext.shogi.types cimport Hand, uint32_t, uint64_t
@@ -18,7 +19,7 @@ cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
     if table.entries == NULL:
         raise MemoryError(f"no memory for a mate table of {megabytes} MB")
     table.capacity = capacity
-    table.used = 0
+    store_word(&table.used, 0)
     return 0
 
 
@@ -97,7 +98,7 @@ cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t
     entry.path_key = path_key
     entry.work = <uint32_t>min(1 + work + (0 if fresh else entry.work), <uint64_t>PROOF_INFINITE)
     entry.repetition_depth = result.repetition_depth
-    table.used += fresh
+    add_to_word(&table.used, fresh)
     if solved and result.repetition_depth != PATH_INDEPENDENT:
         entry.hand = hand
         if fresh:
@@ -107,7 +108,7 @@ cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t
         entry.dn = result.dn
         entry.length = result.length
         entry.hand = result.hand if solved else hand
-    if table.used > table.capacity // 4 * 3:
+    if load_word(&table.used) > table.capacity // 4 * 3:
         collect_garbage(table)
 
 
@@ -120,7 +121,7 @@ cdef void collect_garbage(ProofTable *table) noexcept nogil:
             table.entries[slot].work = 0
         else:
             kept += 1
-    table.used = kept
+    store_word(&table.used, kept)
     rehash(table)
 
 
@@ -162,7 +163,7 @@ cdef void rehash(ProofTable *table) noexcept nogil:
 
 
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil:
-    return <int>(table.used * 1000 // table.capacity)
+    return <int>(load_word(&table.used) * 1000 // table.capacity)
 
 
 cdef void proof_table_free(ProofTable *table) noexcept nogil:
@@ -172,5 +173,5 @@ cdef void proof_table_free(ProofTable *table) noexcept nogil:
 
 cdef void proof_table_clear(ProofTable *table) noexcept nogil:
     memset(table.entries, 0, table.capacity * sizeof(ProofEntry))
-    table.used = 0
+    store_word(&table.used, 0)
     table.rehash_aborted = False

@@ -1,10 +1,12 @@
 """Memory of a search thread."""
 
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free
 from libc.string cimport memset
 
 from core_ext.base.atomic cimport store_word
-from core_ext.base.memory cimport allocate_large, clear_large, release_large, touch_large
+from core_ext.base.memory cimport (
+    allocate, allocate_large, clear_large, reallocate, release_large, touch_large,
+)
 from core_ext.shogi.position cimport allocate_position, free_position
 from core_ext.shogi.types cimport MAX_MOVES
 
@@ -22,8 +24,8 @@ cdef int allocate_searcher(Searcher *s, bint lazy) except -1:
     memset(s, 0, sizeof(Searcher))
     allocate_position(&s.pos, 2 * MAX_PLY)
     s.histories = allocate_histories(&s.histories_block, lazy)
-    s.roots = <RootMove *>malloc(MAX_MOVES * sizeof(RootMove))
-    s.move_memory = <ScoredMove *>malloc((MAX_PLY + 2) * 2 * MAX_MOVES * sizeof(ScoredMove))
+    s.roots = <RootMove *>allocate(MAX_MOVES * sizeof(RootMove))
+    s.move_memory = <ScoredMove *>allocate((MAX_PLY + 2) * 2 * MAX_MOVES * sizeof(ScoredMove))
     if s.roots == NULL or s.move_memory == NULL:
         free_searcher(s)
         raise MemoryError("no memory for a search thread")
@@ -40,7 +42,7 @@ cdef void free_searcher(Searcher *s) noexcept nogil:
 
 
 cdef int allocate_samples(Searcher *s, int every, int room) except -1:
-    cdef Sample *sample = <Sample *>realloc(s.samples.sample, room * sizeof(Sample))
+    cdef Sample *sample = <Sample *>reallocate(s.samples.sample, room * sizeof(Sample))
     if sample == NULL:
         raise MemoryError(f"no memory for {room} samples")
     s.samples.sample = sample

@@ -1,10 +1,11 @@
 """Making and unmaking moves, hash keys, repetition and declaration."""
 
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from core_ext.shogi.bitboard cimport Bitboard, both, count, differ, either, empty, has, pop, same, some, tables, without
 from core_ext.base.debug cimport ASSERT
+from core_ext.base.memory cimport allocate, reallocate
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
@@ -12,7 +13,7 @@ from core_ext.shogi.zobrist cimport zobrist
 
 cdef int allocate_position(Position *pos, int capacity) except -1 nogil:
     """Allocate room for `capacity` plies; MemoryError if there is no memory."""
-    pos.states = <State *>malloc(capacity * sizeof(State))
+    pos.states = <State *>allocate(capacity * sizeof(State))
     pos.capacity = capacity
     if pos.states == NULL:
         with gil:
@@ -28,12 +29,16 @@ cdef void free_position(Position *pos) noexcept nogil:
 
 cdef int reserve_plies(Position *pos, int plies) except -1 nogil:
     """Make room for `plies` more moves."""
-    cdef int length = game_length(pos)
-    cdef int capacity = 2 * (length + plies + 1)
+    return make_room(pos, game_length(pos) + plies)
+
+
+cdef int make_room(Position *pos, int plies) except -1 nogil:
+    """Make room for `plies` moves altogether; without memory nothing changes."""
+    cdef int length = game_length(pos), capacity = 2 * (plies + 1)
     cdef State *states
-    if length + plies < pos.capacity:
+    if plies < pos.capacity:
         return 0
-    states = <State *>realloc(pos.states, capacity * sizeof(State))
+    states = <State *>reallocate(pos.states, capacity * sizeof(State))
     if states == NULL:
         with gil:
             raise MemoryError(f"no memory for a game of {capacity} plies")
@@ -48,8 +53,7 @@ cdef int copy_position(Position *pos, const Position *other, int plies) except -
     cdef State *states
     cdef int length = game_length(other)
     cdef int capacity
-    pos.state = pos.states
-    reserve_plies(pos, length + plies)
+    make_room(pos, length + plies)
     states = pos.states
     capacity = pos.capacity
     memcpy(pos, other, sizeof(Position))

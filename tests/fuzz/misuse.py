@@ -323,6 +323,9 @@ class Misuse:
             self.step()
 
     def run(self, seconds: float, threads: int) -> None:
+        """Call everything once, then whatever comes, in several threads."""
+        for action in (*self.functions, *self.classes):
+            self.call(action, *self.arguments_for(action))
         deadline = time.monotonic() + seconds
         others = [threading.Thread(target=self.repeat, args=(deadline,)) for _ in range(threads - 1)]
         stopper = threading.Thread(target=self.stop_searches)

@@ -17,33 +17,25 @@ import numpy as np
 from rsshogi.record import Record, write_sbinpack_file
 
 from core_ext.board import Board
-from core_ext.corpus import TRAINING_POSITION, GameReader
+from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
 from core_ext.training import Trainer
 from tests.csa.server import summary
 from tests.engine.test_book import SBK, apery_book
 from tests.eval.nnue.networks import random_network
 from tests.eval.test_weights_fuzz import SMALL
+from tests.fuzz import targets
 from tests.fuzz.grammar import Grammar
-from usi_engine.book.book_player import open_book
-from usi_engine.book.entry import BookError, BookMove
-from usi_engine.csa.protocol import Reader as CsaReader
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.kpp_file import read_blocks, read_folded
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
-from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
 from usi_engine.learn.corpus.packed import HCPE, PSV
 from usi_engine.learn.corpus.packed_games import encode_block
-from usi_engine.learn.corpus.sources import chunks_of, parse_game_line
-from usi_engine.learn.game import SourceError
-from usi_engine.mate_tool.problems import read_problems
-from usi_engine.records.faults import RecordError
+from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.records.formats import FORMATS
-from usi_engine.records.games import read_games
-from usi_engine.records.writer import text_of
 from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.protocol import Command, decode, parse
 
@@ -149,18 +141,13 @@ class Readers:
             assert text not in legal and f"'{text}'" in str(error) and board.sfen() == sfen
 
     def csa_server(self) -> None:
-        reader = CsaReader()
-        for line in damaged(self.rng, CSA_LINES).decode("utf-8", "replace").splitlines():
-            reader.feed(line)
+        targets.csa_server(damaged(self.rng, CSA_LINES))
 
     def mate_problems(self) -> None:
-        text = damaged(self.rng, b"4k4/9/4G4/9/9/9/9/9/9 b G 1\n7\t4k4/9/9/9/9/9/9/9/4K4 b R 1\tx\n")
-        with suppress(ValueError):
-            list(read_problems(text.decode("utf-8", "replace").splitlines(), "some.sfen"))
+        targets.mate_problems(damaged(self.rng, b"4k4/9/4G4/9/9/9/9/9/9 b G 1\n7\t4k4/9/9/9/9/9/9/9/4K4 b R 1\tx\n"))
 
     def eval_options(self) -> None:
-        text = damaged(self.rng, EVAL_OPTIONS).decode("utf-8", "replace")
-        assert all("\n" not in told for told in Options().advise(text.splitlines()))
+        targets.eval_options(damaged(self.rng, EVAL_OPTIONS))
 
     # Files.
 
@@ -168,10 +155,7 @@ class Readers:
         self.grammar.position()
         ending = self.rng.choice(list(BOOKS))
         path = self.file(f"book{ending}", damaged(self.rng, BOOKS[ending]))
-        with suppress(BookError):
-            book = open_book(str(path))
-            for sfen in (Board().sfen(), self.grammar.board.sfen(), "駒"):
-                assert all(isinstance(move, BookMove) for move in book.probe(sfen).moves)
+        targets.read_book(path, self.grammar.board.sfen(), "駒")
 
     def weights(self) -> None:
         data = damaged(self.rng, SMALL)
@@ -200,22 +184,13 @@ class Readers:
         source = self.rng.choice([path for path in RECORDS.iterdir() if path.suffix in RECORD_ENDINGS])
         path = self.file(f"game{self.rng.choice([source.suffix] * 5 + list(RECORD_ENDINGS))}", b"")
         path.write_bytes(damaged(self.rng, source.read_bytes()))
-        for game in read_games(path):
-            if isinstance(game, RecordError):
-                assert str(path) in str(game)
-                continue
-            with suppress(RecordError):
-                text_of(game.record, self.rng.choice(list(FORMATS)))
+        targets.read_record(path, self.rng.choice(list(FORMATS)))
 
     def games(self) -> None:
         ending = self.rng.choice(GAME_ENDINGS)
         sources = {".csa": RECORDS / "game.csa", ".kif": RECORDS / "game.kif"}
         data = sources[ending].read_bytes() if ending in sources else example(ending)
-        path, out = self.file(f"games{ending}", damaged(self.rng, data)), np.zeros(LONGEST_GAME, TRAINING_POSITION)
-        with suppress(SourceError):
-            for item in (item for chunk in chunks_of(path) for item in chunk.items()):
-                with suppress(ValueError):
-                    read_item(GameReader(), item, 1, out)
+        targets.read_training_games(self.file(f"games{ending}", damaged(self.rng, data)))
 
     def corpus(self) -> None:
         rng = np.random.default_rng(self.rng.randrange(1 << 32))

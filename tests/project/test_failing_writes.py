@@ -120,10 +120,16 @@ WRITERS: dict[str, Callable[[Path], int]] = {
     "checkpoint": lambda folder: shown(lambda: save_checkpoint(folder, {}, [], {"weights": load_core().max_depth})),
     "corpus": lambda folder: learn(["corpus", str(folder / "games.tsv"), "--out", str(folder), "--leaves", "none"]),
     "server game": lambda folder: shown(lambda: print(save(game_of("+7776FU"), folder))),
+    "trained weights": lambda folder: learn(
+        ["train", str(folder.parent / "corpus"), "--out", str(folder / "out.kpp"), "--network", "P", "--epochs", "1"]
+    ),
     "packed games": lambda folder: learn(["export", str(folder / "games.tsv"), "--out", str(folder / "out.psv")]),
 }
 # What a stopped run keeps for the next one.
-KEPT = {"searched book": {"book.db.journal"}}
+KEPT = {
+    "searched book": {"book.db.journal"},
+    "trained weights": {"out.kpp.run/checkpoint.npz", "out.kpp.run/curve.json"},
+}
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -137,7 +143,7 @@ def prepare(folder: Path) -> dict[str, bytes]:
     return content(folder)
 
 
-SLOW = {"corpus"}  # it writes 200 times
+SLOW = {"corpus", "trained weights"}
 
 
 @pytest.mark.parametrize(
@@ -145,6 +151,10 @@ SLOW = {"corpus"}  # it writes 200 times
 )
 def test_each_write_fails_once(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write, whole = WRITERS[name], dict[str, bytes]()
+    if name == "trained weights":
+        prepare(tmp_path / "games")
+        games, corpus = tmp_path / "games" / "games.tsv", tmp_path / "corpus"
+        assert learn(["corpus", str(games), "--out", str(corpus), "--leaves", "none"]) == 0
     for failing in range(MOST_WRITES):
         folder = tmp_path / str(failing)
         before, disk = prepare(folder), Disk(failing)

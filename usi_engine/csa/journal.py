@@ -1,4 +1,4 @@
-"""The journal of a running game: what a client that is killed leaves, and the next one writes as a record."""
+"""The journal of a running game. If the client is killed, the next one writes the journal as a record."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def recover_one(path: Path) -> Path | None:
     """Replace a journal by a record and return its path; None if a running client has it open. OSError, ValueError."""
     if path.is_symlink() or not path.is_file() or is_open_on_windows(path):
         return None
-    with path.open("rb") as file:
+    with path.open("r+b") as file:  # a lock on a network's file system needs write access
         if not lock(file):
             return None
         text = file.read(LONGEST).decode("utf-8", "replace")

@@ -199,8 +199,8 @@ class Session:
             return
         try:
             handler(command)
-        except CoreError as error:
-            self._writer.info(str(error))
+        except (CoreError, MemoryError) as error:
+            self._writer.info(text_of(error))
         except Exception as error:
             self._writer.info(f"error: {type(error).__name__}: {error}")
 
@@ -377,7 +377,7 @@ class Session:
     def _time_limits(self, command: Go) -> TimeLimits:
         try:
             board = self._current()
-        except CoreError:
+        except (CoreError, MemoryError):  # reported by _root_board
             return TimeLimits()
         black = board.turn == self._resources.core.black
         return time_limits(command, black, board.ply, self._options, self._lateness)

@@ -60,7 +60,7 @@ class Thinking:
         finish = resign if request is None else self._decide(request)
         self._control.wait_to_answer()
         # Waiting for the helper threads can take milliseconds on a loaded machine, so the answer comes first.
-        self._writer.lines(finish())
+        self._writer.lines(self._lines_of(finish, request))
         self._control.answer_sent()
         self._resources.wait_for_helpers()
 
@@ -68,11 +68,23 @@ class Thinking:
         try:
             self._resources.load_in_play()
             return self._without_search(request) or self._search(request)
-        except (CoreError, MemoryError) as error:
-            self._writer.info(text_of(error))
         except Exception as error:
-            self._writer.info(f"error in search: {type(error).__name__}: {error}")
+            self._report(error)
         return lambda: [answer_of(request.board, ()).text()]
+
+    def _lines_of(self, finish: Finish, request: SearchRequest | None) -> list[str]:
+        """Return the last lines; if there is no memory for them, any legal move."""
+        try:
+            return finish()
+        except Exception as error:
+            self._report(error)
+            return resign() if request is None else [answer_of(request.board, ()).text()]
+
+    def _report(self, error: Exception) -> None:
+        if isinstance(error, (CoreError, MemoryError)):
+            self._writer.info(text_of(error))
+        else:
+            self._writer.info(f"error in search: {type(error).__name__}: {error}")
 
     # ---- answers without a search ----
 

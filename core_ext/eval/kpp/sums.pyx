@@ -1,9 +1,10 @@
 """Full sums, updates, and values. Contracts are in sums.pxd, the formula is in weights.pxd."""
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from core_ext.base.debug cimport ASSERT
+from core_ext.base.memory cimport allocate_zeroed
 from core_ext.eval.bonapiece cimport LISTED, inverse_square, list_pieces
 from core_ext.eval.incremental cimport AFTER, BEFORE, Change, find_change, has_parent, plies_since_sum, slot_of
 from core_ext.eval.kpp.weights cimport FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row
@@ -328,8 +329,8 @@ cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) 
 cdef int init_kpp_state(KppState *state, const KppTables *weights) except -1:
     memset(state, 0, sizeof(KppState))
     state.weights = weights
-    state.sums = <Sums *>calloc(SUMMED_PLIES, sizeof(Sums))
-    state.kings = <KingCache *>calloc(COLORS * SQUARES, sizeof(KingCache))
+    state.sums = <Sums *>allocate_zeroed(SUMMED_PLIES, sizeof(Sums))
+    state.kings = <KingCache *>allocate_zeroed(COLORS * SQUARES, sizeof(KingCache))
     if state.sums == NULL or state.kings == NULL:
         free_kpp_state(state)
         raise MemoryError("no memory for an evaluator")
