@@ -299,12 +299,9 @@ class GameLoop:
 
     def _running(self, side: str) -> int:
         """Return the milliseconds that this side has thought about its move so far."""
-        begun, ending = self._begun, self.game.ending
-        if ending and ending.reason == "time" and side == self.game.turn:
-            return self._match.allowed()
-        if begun is None or side != self.game.turn or ending:
+        if self._begun is None or side != self.game.turn or self.game.ending:
             return 0
-        return int((self._spent + time.monotonic() - begun) * 1000)
+        return int((self._spent + time.monotonic() - self._begun) * 1000)
 
     def _announce(self) -> None:
         if self.game.ending:

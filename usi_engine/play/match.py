@@ -72,7 +72,12 @@ class Match:
         return " ".join(filter(None, words))
 
     def left(self, side: str) -> int:
-        """Return the main time that `b` or `w` has left at the start of its move, with the move's increment."""
+        """Return the main time that `b` or `w` has left at the start of its move, with the move's increment.
+
+        After a loss on time it is the negative byoyomi: nothing is left of both.
+        """
+        if self.game.turn == side and self.game.ending and self.game.ending.reason == "time":
+            return -self.settings.control.byoyomi
         return self._clocks.left[SIGNS[side]] + self.settings.control.increment
 
     def allowed(self) -> int:

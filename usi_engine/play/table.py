@@ -120,7 +120,7 @@ class Table:
             if self._fault:
                 raise self._fault
             if self._running and self._match.lose_on_time(self._spent()):
-                self._cancel()
+                self._turn()
                 self._update()
 
     # ---- actions ----
