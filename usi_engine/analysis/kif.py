@@ -47,7 +47,7 @@ def kif_text(result: AnalysedGame) -> str:
 
 def with_comment(old: str | None, lines: list[str]) -> str | None:
     """Return the comment of the record without lines of an earlier analysis, followed by ours."""
-    kept = [line for line in (old or "").split("\n") if not EARLIER.match(line)] if old is not None else []
+    kept = [] if old is None else [line for line in old.split("\n") if not EARLIER.match(line)]
     return "\n".join(kept + lines) if kept + lines else None
 
 

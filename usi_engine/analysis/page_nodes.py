@@ -85,8 +85,7 @@ class PageNodes:
         """Return the alternatives to the move of a node, and the lines that go on after its end."""
         if nested == MOST_NESTED:
             return {"variations": []}
-        main = node.parent is not None and node is node.parent.next()
-        others = node.parent.alternatives() if node.parent and main else []
+        others = node.parent.alternatives() if node.parent and node is node.parent.next() else []
         data: Data = {"variations": [self.line(other, nested + 1) for other in others]}
         if node.end and node.variations:
             data["after"] = [self.line(other, nested + 1) for other in node.variations]

@@ -189,11 +189,11 @@ def mates_at_once(board: Board, move: str) -> bool:
 
 
 def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
-    """Return the data for the page's script."""
-    board, names, legal = puzzle.board.copy(), list[str](), dict[str, list[str]]()
+    """Return the data for the page's script; `accept` and `legal` have the moves of each of the solver's turns."""
+    board, names, legal = puzzle.board.copy(), list[str](), list[list[str]]()
     for number, move in enumerate(puzzle.solution):
         if number % 2 == 0:
-            legal[str(number)] = list(board.legal_moves)
+            legal.append(list(board.legal_moves))
         names.append(marked(move_text(board, move)))
         board.push(move)
     return {
@@ -205,7 +205,6 @@ def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
         "solution": puzzle.solution,
         "names": names,
         "accept": puzzle.accept,
-        "legal": legal.pop("0"),
-        "legalAfter": legal,
+        "legal": legal,
         "answer": puzzle.answer,
     }
