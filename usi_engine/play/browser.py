@@ -1,4 +1,4 @@
-"""`usi_engine play --browser`: the page of the game, its address, and the program's end."""
+"""`usi_engine play --browser`: serves the page of the game until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WAIT_SECONDS = 20.0  # a page asks again after this time without a change
 
 
 class GameSite:
-    """The pages of a game: `act` and `changes` are for the page's script."""
+    """The pages of a game, and `act` and `changes` for the page's script."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -48,7 +48,7 @@ class GameSite:
         return self._pages[name](query)
 
     def post(self, name: str, data: Mapping[str, Any]) -> Answer:
-        """Carry out an action; the answer has the state and, if nothing was done, the error."""
+        """Carry out an action; return the new state, with an error if the action was refused."""
         if name != "act":
             raise Refused(404, "there is no such page")
         try:
@@ -83,7 +83,7 @@ class GameSite:
 
 
 def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
-    """Let pages play until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError."""
+    """Serve the pages until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError, CoreError."""
     with PageServer(GameSite(table)) as server:
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
         table.open()
@@ -103,9 +103,9 @@ def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
 
 
 def open_browser(url: str) -> None:
-    """Open the address in a browser with windows; do nothing if there is none."""
+    """Open the address in a graphical browser; do nothing if there is none."""
     if getattr(sys, "frozen", False) and "LD_LIBRARY_PATH" in os.environ:
-        # The folder without Python names its own libraries there, which are not for other programs.
+        # The standalone program points it at its own libraries, which a browser must not load.
         os.environ["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH_ORIG", "")
     try:
         browser = webbrowser.get()

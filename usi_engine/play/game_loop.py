@@ -33,7 +33,7 @@ def file_named(text: str) -> Path:
 
 
 def same_file(path: Path, known: Path | None) -> bool:
-    """Return whether both name one existing file."""
+    """Return True if both paths name the same existing file."""
     return known is not None and known.exists() and path.samefile(known)
 
 
