@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -12,8 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from usi_engine.analysis.page import PAGES, read, with_data
 from usi_engine.analysis.page_labels import board_labels
-from usi_engine.language import _, chosen
+from usi_engine.language import _
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
 from usi_engine.play.browser_texts import labels
 from usi_engine.play.moves import MoveError
@@ -22,7 +22,6 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.files import encoded
 from usi_engine.records.writer import text_of
 
-PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
 KINDS = {".css": "text/css", ".js": "text/javascript"}
 FILES = ("board.css", "page.css", "game.css", "board.js", "page.js", "game.js")
 HTML = "text/html"
@@ -58,10 +57,7 @@ class GameSite:
 
     def _page(self, _query: str) -> Answer:
         data = {"labels": labels(), "board": board_labels(), "state": self._table.state()}
-        # `<` within strings could end the script that holds the JSON.
-        text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-        page = (PAGES / "game.html").read_text(encoding="utf-8")
-        return Answer(page.replace("@LANG@", chosen()).replace("@DATA@", text).encode(), HTML)
+        return Answer(with_data(read("game.html"), data).encode(), HTML)
 
     def _changes(self, query: str) -> Answer:
         version = int(query) if query.isascii() and query.isdigit() and len(query) < 18 else -1
