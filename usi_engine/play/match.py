@@ -142,9 +142,7 @@ class Match:
         self._set_clocks()
 
     def resign(self) -> None:
-        """Resign for the person to move. MoveError if nobody can."""
-        if not self.person_moves:
-            raise MoveError(_("you can resign only when it is your turn"))
+        """Resign for the person, who must be to move."""
         self.game.end("resignation", OTHER[self.game.turn])
 
     def declare(self) -> None:
