@@ -1,5 +1,5 @@
 "use strict";
-// The page of an analysed game: where the reader is, and everything that shows it.
+// The page of an analysed game: the current place in the game, and the elements that show it.
 
 const game = JSON.parse(document.getElementById("data").textContent);
 const {labels, nodes} = game;
@@ -286,7 +286,7 @@ function buildRecord() {
 
 // ---- controls ----
 
-// Controls leave a puzzle first.
+// Return an action that closes the puzzle first.
 function inGame(action) {
   return () => { puzzles.close(); action(); };
 }
