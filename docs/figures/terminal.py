@@ -1,4 +1,4 @@
-"""Draw pictures of a game in the terminal, on dark, light and Solarized grounds and without colour, as SVG.
+"""Draw pictures of a game in the terminal, on dark, light and Solarized backgrounds and without colour, as SVG.
 
 python -m docs.figures.terminal FOLDER
 """
@@ -21,7 +21,7 @@ from usi_engine.play.game import LiveGame
 from usi_engine.play.screen import Screen
 from usi_engine.play.terminal import CLEAR_BELOW, Terminal
 
-# Ground and ink of each terminal. The 16 basic colours do not appear.
+# Background and text colour of each terminal. The 16 basic colours do not appear.
 TERMINALS = {
     "dark": ("#000000", "#e5e5e5"),
     "light": ("#ffffff", "#000000"),
@@ -54,23 +54,23 @@ def written(coloured: bool) -> Text:
 
 def picture(name: str) -> str:
     """Return a terminal as SVG."""
-    ground, ink = TERMINALS[name]
+    background, ink = TERMINALS[name]
     size = f'width="{COLUMNS * ACROSS}" height="{ROWS * DOWN}"'
     fonts = 'font-family="DejaVu Sans Mono, Noto Sans CJK JP, monospace" font-size="16" text-anchor="middle"'
-    drawn = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} {fonts}>', f'<rect {size} fill="{ground}"/>']
+    drawn = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} {fonts}>', f'<rect {size} fill="{background}"/>']
     for row, line in enumerate(Console(width=COLUMNS).render_lines(written(name != "no-colour"), pad=False)):
         left = 0
         for text, style, _control in line:
-            drawn += letters(text, style or Style(), (left, row * DOWN), (ground, ink))
+            drawn += letters(text, style or Style(), (left, row * DOWN), (background, ink))
             left += cell_len(text) * ACROSS
     return "\n".join([*drawn, "</svg>\n"])
 
 
 def letters(text: str, style: Style, place: tuple[int, int], colours: tuple[str, str]) -> Iterator[str]:
-    """Yield each letter, with its ground if it has one. `colours`: the terminal's ground and ink."""
-    (left, top), (ground, ink) = place, colours
+    """Yield each letter, with its background if it has one. `colours`: the terminal's background and text colour."""
+    (left, top), (background, ink) = place, colours
     above = style.bgcolor.get_truecolor().hex if style.bgcolor else ink if style.reverse else ""
-    fill = style.color.get_truecolor().hex if style.color else ground if style.reverse else ink
+    fill = style.color.get_truecolor().hex if style.color else background if style.reverse else ink
     weight = ' font-weight="bold"' if style.bold else ""
     for letter in text:
         width = cell_len(letter) * ACROSS

@@ -112,7 +112,7 @@ def test_japanese_page() -> None:
     assert data["nodes"][1]["text"] == "+60"
 
 
-def test_page_is_one_file(tmp_path: Path) -> None:
+def test_page_is_one_file() -> None:
     result = three_moves()
     # A name cannot end the script that has the data.
     result.game.record.header["先手"] = "</script><b>"

@@ -1,4 +1,4 @@
-"""What every page must satisfy: no overflow, named and large controls, contrast AA."""
+"""Checks of every page (no overflow, named and large controls, contrast AA), and moves by keyboard."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ CONTRAST = """() => {
   }
   return found;
 }"""
+
+
+def walk_to(page: Page, square: str) -> None:
+    """Press arrow keys from the focused square to this one of a board that is not turned, then Enter."""
+    here = page.evaluate("document.activeElement.dataset.square")
+    right, down = int(here[0]) - int(square[0]), ord(square[1]) - ord(here[1])
+    keys = ["ArrowRight"] * right + ["ArrowLeft"] * -right + ["ArrowDown"] * down + ["ArrowUp"] * -down
+    for key in [*keys, "Enter"]:
+        page.keyboard.press(key)
 
 
 def faults_of(page: Page) -> list[str]:

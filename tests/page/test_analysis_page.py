@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core_ext.board import Board
-from tests.page.checks import faults_of
+from tests.page.checks import faults_of, walk_to
 from tests.page.conftest import MATE_IN_THREE, SOLUTION, THEMES, WIDTHS, OpenPage, Theme
 from usi_engine.analysis.page_labels import board_labels
 
@@ -196,16 +196,6 @@ def solve_by_clicks(page: Page, move: str, tap: bool = False) -> None:
         place.tap() if tap else place.click()
 
 
-def solve_by_keyboard(page: Page, move: str) -> None:
-    """Walk from the focused square to both squares of the move."""
-    for square in (move[:2], move[2:4]):
-        here = page.evaluate("document.activeElement.dataset.square")
-        right, down = int(here[0]) - int(square[0]), ord(square[1]) - ord(here[1])
-        keys = ["ArrowRight"] * right + ["ArrowLeft"] * -right + ["ArrowDown"] * down + ["ArrowUp"] * -down
-        for key in [*keys, "Enter"]:
-            page.keyboard.press(key)
-
-
 @pytest.mark.parametrize("way", ["mouse", "touch", "keyboard", "drag"])
 def test_puzzle(open_page: OpenPage, pages: Pages, way: str) -> None:
     """A wrong move is refused; the solution is accepted, with the reply of the page in between."""
@@ -215,7 +205,8 @@ def test_puzzle(open_page: OpenPage, pages: Pages, way: str) -> None:
 
     def play(move: str) -> None:
         if way == "keyboard":
-            solve_by_keyboard(page, move)
+            walk_to(page, move[:2])
+            walk_to(page, move[2:4])
         elif way == "drag":
             page.drag_and_drop(f"[data-square='{move[:2]}']", f"[data-square='{move[2:4]}']")
         else:

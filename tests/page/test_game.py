@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.engine.usi_transport import ROOT
-from tests.page.checks import faults_of
+from tests.page.checks import faults_of, walk_to
 from tests.page.conftest import THEMES, WIDTHS, OpenPage
 from usi_engine import language
 from usi_engine.core import load_core
@@ -56,16 +56,9 @@ def move(page: Page, usi: str) -> None:
 
 def move_by_keyboard(page: Page, usi: str) -> None:
     """Make a move of the side below by arrow keys and Enter."""
-    square = page.locator('.sb-square[tabindex="0"]')
-    square.focus()
-    for target in (usi[:2], usi[2:4]):
-        now = square.get_attribute("data-square") or ""
-        across, down = int(now[0]) - int(target[0]), ord(target[1]) - ord(now[1])
-        keys = [("ArrowRight" if across > 0 else "ArrowLeft", across), ("ArrowDown" if down > 0 else "ArrowUp", down)]
-        for key, count in keys:
-            for _step in range(abs(count)):
-                page.keyboard.press(key)
-        page.keyboard.press("Enter")
+    page.locator('.sb-square[tabindex="0"]').focus()
+    walk_to(page, usi[:2])
+    walk_to(page, usi[2:4])
 
 
 def play(page: Page, moves: list[str], before: int = 0) -> None:

@@ -140,7 +140,7 @@ def test_the_engine_resigns() -> None:
     lost = Script(value=lambda depth: -30000)
     played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), lost)
     played.opponent.set("ResignValue", 1000)
-    assert played.run().has("Black wins by resignation.") or played.moves
+    assert played.run().has("Black wins by resignation.")
 
 
 def test_hint_is_at_full_strength_and_the_level_stays() -> None:

@@ -23,8 +23,8 @@ from usi_engine.play.terminal import CLEAR_BELOW, CLEAR_LINE, HOME, RESTORE, SAV
 from usi_engine.play.view import Labels
 
 BOARD = Board("4k4/9/4+P4/9/9/4+p4/9/9/4K4 b 2Rb 1")
-# Grounds: black, white, Solarized's base03 and base3.
-GROUNDS = ["#000000", "#ffffff", "#002b36", "#fdf6e3"]
+# Backgrounds: black, white, Solarized's base03 and base3.
+BACKGROUNDS = ["#000000", "#ffffff", "#002b36", "#fdf6e3"]
 READABLE = 4.5  # WCAG AA
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]|[78])")
 COLOURED = re.compile(r"\x1b\[[0-9;]*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[0-9;]*m")
@@ -189,16 +189,16 @@ def test_contrast_is_that_of_wcag() -> None:
     assert contrast(grey, white) == pytest.approx(4.48, abs=0.005)
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
-def test_every_text_is_readable_on_every_ground(ground: str) -> None:
-    """Text has the terminal's own colours, or ink and ground of its own. All are in the cube of 256 colours."""
+@pytest.mark.parametrize("background", BACKGROUNDS)
+def test_every_text_is_readable_on_every_background(background: str) -> None:
+    """Text has the terminal's colours, or its own two colours, which are in the cube of 256 colours."""
     board = Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"])
     cells = [cell for one in (board, BOARD) for row in Screen().rows(one, ("", "")) for cell in row]
     styles = {style_of(cell, coloured=True) for cell in cells}
     assert len(styles) == 6  # frame, side to move, ink of three kinds, last move
     for style in styles:
         if style.color:
-            own = style.bgcolor or Color.parse(ground)
+            own = style.bgcolor or Color.parse(background)
             assert contrast(style.color.get_truecolor(), own.get_truecolor()) >= READABLE
         assert not style.bgcolor or style.color
         for color in filter(None, (style.color, style.bgcolor)):

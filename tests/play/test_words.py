@@ -68,15 +68,15 @@ class Dialogue:
 def test_level(answers: str, level: int) -> None:
     dialogue = Dialogue(answers)
     assert ask_level(dialogue.read, dialogue.say, 5) == level
-    assert dialogue.said.count("'21' is no answer; Enter takes the answer in brackets") == ("21" in answers)
+    assert dialogue.said.count("'21' is not an answer; Enter takes the answer in brackets") == ("21" in answers)
 
 
 @pytest.mark.parametrize(
     ("answers", "side", "said"),
     [
         ("", "black", ""), ("w", "white", ""), ("B", "black", ""), ("bo", "both", ""), ("後手", "white", ""),
-        ("振り駒", "random", ""), ("wihte/white", "white", "'wihte' is no answer; did you mean white?"),
-        ("q/black", "black", "'q' is no answer; Enter takes the answer in brackets"),
+        ("振り駒", "random", ""), ("wihte/white", "white", "'wihte' is not an answer; did you mean white?"),
+        ("q/black", "black", "'q' is not an answer; Enter takes the answer in brackets"),
     ],
 )  # fmt: skip
 def test_side(answers: str, side: str, said: str) -> None:

@@ -17,15 +17,15 @@ from usi_engine.language import _
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# Worth in pawns. Except for tokins, promoted pieces count as what the opponent gets.
+# Values in pawns. A promoted piece other than a tokin counts as the piece that its captor gets.
 WORTH = {"P": 1, "L": 3, "N": 3, "S": 5, "+P": 5, "G": 6, "B": 8, "R": 10}
-PIECE = 3  # worth of the least loss that explains a mistake
-PLIES = 12  # of a line that is played out
+PIECE = 3  # pawns; a smaller loss does not explain a mistake
+PLIES = 12  # of a line, at most, that are played out
 EVEN = 50.0  # percent
 
 
 def explanations(result: AnalysedGame, ply: int) -> list[str]:
-    """Return sentences about move `ply`; none if it is no mistake and gave no mate away."""
+    """Return sentences about move `ply`; none if it has no grade and gave no mate away."""
     move = result.judged[ply - 1]
     mate = result.missed_mate(ply)
     sentences = [_("Missed mate in {plies}.").format(plies=mate)] if mate else []
@@ -91,18 +91,18 @@ def is_answered(board: Board) -> bool:
 
 
 def balance(taken: list[Counter[str]]) -> int:
-    """Return what the side to move wins in material."""
+    """Return the material balance for the side to move, in pawns."""
     won, lost = (sum(WORTH[piece] * count for piece, count in side.items()) for side in taken)
     return won - lost
 
 
 def difference(taken: list[Counter[str]]) -> tuple[Counter[str], Counter[str]]:
-    """Return what was won and lost without the pieces that were exchanged for their like."""
+    """Return the pieces won and lost, without those exchanged for the same kind."""
     return taken[0] - taken[1], taken[1] - taken[0]
 
 
 def pieces(counted: Counter[str]) -> str:
-    """Return the pieces as text, the greatest first."""
+    """Return the pieces as text, the most valuable first."""
     names = []
     for letter in sorted(counted, key=lambda piece: -WORTH[piece]):
         name, count = piece_name(letter), counted[letter]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from usi_engine.api.results import winning_chance
 
-NOTABLE = 1.0  # percentage points; two searches of a position differ by less for no reason
+NOTABLE = 1.0  # percentage points; smaller differences between two searches are noise
 WINDOWS = (2, 8)  # least and most moves in a window of the accuracy
 WEIGHTS = (0.5, 12.0)  # least and most weight of a move in it
 
@@ -65,7 +65,7 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class JudgedMove:
-    """A move of the game: ply from 1, True if Black made it, percentage points it lost, True if it was the best."""
+    """A judged move: ply from 1, whether Black made it, its loss in percentage points, whether it was the best."""
 
     ply: int
     move: str
@@ -80,7 +80,7 @@ class JudgedMove:
 
     @property
     def has_better(self) -> bool:
-        """True if the search's move is better by more than searches differ; its value alone may mislead."""
+        """True if the loss is larger than the noise of the search."""
         return self.loss >= NOTABLE
 
     @property
@@ -119,9 +119,9 @@ def accuracy(loss: float) -> float:
 
 
 def weights_of(chances: Sequence[float]) -> list[float]:
-    """Return a weight for each move by the volatility of the chances around it; one more chance than moves.
+    """Return a weight for each move by the volatility of the chances around it; there is one more chance than moves.
 
-    It is the standard deviation in a window of a tenth of the moves, at the beginning the first window, as in
+    The weight is the standard deviation in a window of a tenth of the moves, at the beginning the first window, as in
     AccuracyPercent.scala of lichess, github.com/lichess-org/lila.
     """
     size = min(max((len(chances) - 1) // 10, WINDOWS[0]), WINDOWS[1])
@@ -130,7 +130,7 @@ def weights_of(chances: Sequence[float]) -> list[float]:
 
 
 def deviation(numbers: Sequence[float]) -> float:
-    """Return the standard deviation of all these numbers."""
+    """Return the population standard deviation."""
     mean = sum(numbers) / len(numbers)
     return math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
 

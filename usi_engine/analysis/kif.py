@@ -47,7 +47,7 @@ def kif_text(result: AnalysedGame) -> str:
 
 def with_comment(old: str | None, lines: list[str]) -> str | None:
     """Return the comment of the record without lines of an earlier analysis, followed by ours."""
-    kept = [line for line in (old or "").split("\n") if not EARLIER.match(line)] if old is not None else []
+    kept = [] if old is None else [line for line in old.split("\n") if not EARLIER.match(line)]
     return "\n".join(kept + lines) if kept + lines else None
 
 
@@ -58,7 +58,7 @@ def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
     if move is not None and move.grade is not None:
         lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.1f}%")
     found = result.evaluated[ply]
-    # ShogiHome would take the value of another line beside a mate.
+    # With a mate, ShogiHome would show the value of another candidate.
     others = found.others if found.mate is None else ()
     candidates = [Candidate(found.value, found.mate, found.pv), *others]
     lines += [shogigui_line(result, ply, number, line) for number, line in enumerate(candidates, 1)]
@@ -66,7 +66,7 @@ def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
 
 
 def shogigui_line(result: AnalysedGame, ply: int, number: int, candidate: Candidate) -> str:
-    """Return the line of ShogiGUI for a line of moves without the star of a comment."""
+    """Return ShogiGUI's comment for a candidate, without the star of a comment."""
     found, score = result.evaluated[ply], result.score(ply, candidate)
     best = " ○" if number == 1 and ply and result.judged[ply - 1].best else ""
     value = f"{score.value}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {score.mate}"
@@ -78,7 +78,7 @@ def shogigui_line(result: AnalysedGame, ply: int, number: int, candidate: Candid
 
 
 def shogihome_line(result: AnalysedGame, ply: int) -> str:
-    """Return the line of ShogiHome without the star of a comment."""
+    """Return ShogiHome's comment, without the star of a comment."""
     score = result.score(ply)
     if score.mate is None:
         return f"#評価値={score.value}"

@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from usi_engine import NAME, __version__, language
@@ -116,12 +115,16 @@ def index_text(entries: Sequence[Entry]) -> str:
 # ---- templates ----
 
 
-def filled(name: str, data: dict[str, Any]) -> str:
+def filled(name: str, data: Data) -> str:
     """Return a template with its styles, its scripts and the data in it."""
+    page = STYLE.sub(lambda found: f"<style>\n{read(found[1])}</style>", read(name))
+    return with_data(SCRIPT.sub(lambda found: f"<script>\n{read(found[1])}</script>", page), data)
+
+
+def with_data(page: str, data: Data) -> str:
+    """Return a template with the language and the data in it."""
     # `<` within strings: no name of a player can end the script that holds the JSON.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    page = STYLE.sub(lambda found: f"<style>\n{read(found[1])}</style>", read(name))
-    page = SCRIPT.sub(lambda found: f"<script>\n{read(found[1])}</script>", page)
     return page.replace("@LANG@", language.chosen()).replace("@DATA@", text)
 
 

@@ -30,7 +30,7 @@ Data = dict[str, Any]
 
 
 class PageNodes:
-    """Turns the nodes of a record into data; `line` is called for the main line."""
+    """A converter of a record's nodes to data; call `line` without arguments for the main line."""
 
     def __init__(self, result: AnalysedGame) -> None:
         self._result = result
@@ -59,7 +59,7 @@ class PageNodes:
         return made
 
     def _node(self, node: Node, board: Board) -> Data:
-        """Return the data of a node without branches; `board` is the position before it and is moved on."""
+        """Make the move of a node on `board`, the position before it, and return its data without branches."""
         name, book = "", False
         mover = "black" if (board.turn == load_core().black) == bool(node.move) else "white"
         if node.move:
@@ -85,8 +85,7 @@ class PageNodes:
         """Return the alternatives to the move of a node, and the lines that go on after its end."""
         if nested == MOST_NESTED:
             return {"variations": []}
-        main = node.parent is not None and node is node.parent.next()
-        others = node.parent.alternatives() if node.parent and main else []
+        others = node.parent.alternatives() if node.parent and node is node.parent.next() else []
         data: Data = {"variations": [self.line(other, nested + 1) for other in others]}
         if node.end and node.variations:
             data["after"] = [self.line(other, nested + 1) for other in node.variations]
@@ -111,7 +110,7 @@ UNKNOWN: Data = {
 
 
 def judged_data(result: AnalysedGame, ply: int) -> Data:
-    """Return what the search says about the position after `ply` moves and the move before it."""
+    """Return the search's results for the position after `ply` moves and the move that led to it."""
     score = result.score(ply)
     data = UNKNOWN | {"text": str(score), "win": score.chance, "lines": list(lines_of(result, ply))}
     if score.mate is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MARGIN = 20.0  # percentage points
 EFFORT = 10
-LEAST_CHANCE = 40.0  # percent; a best move that still loses is no puzzle
+LEAST_CHANCE = 40.0  # percent; a best move that still loses makes no puzzle
 MOST = 10  # puzzles of a game
 LONGEST_MATE = 15  # plies; a mate in one is a puzzle only if it was missed
 MATE_NODES = 1_000_000
@@ -50,7 +50,7 @@ class Puzzle:
 
 
 def puzzles_of(result: AnalysedGame, search: Search) -> list[Puzzle]:
-    """Return the puzzles of a game; of more than MOST those that the game missed, then the clearest."""
+    """Return the puzzles of a game, at most MOST: first those that the game missed, then the clearest."""
     found = list[Puzzle]()
     for ply in candidates(result, search):
         puzzle = mate_puzzle(result, ply) or best_puzzle(result, ply, search)
@@ -79,7 +79,7 @@ def is_missed(result: AnalysedGame, ply: int) -> bool:
 
 
 def gap_of(found: Evaluated) -> float:
-    """Return how much the best move wins more than the second best, in percentage points; 0 without a second."""
+    """Return by how many percentage points the best move wins more than the second best; 0 without a second."""
     return round(percent(found.value) - percent(found.others[0].value), 1) if found.others else 0.0
 
 
@@ -94,7 +94,7 @@ def goes_on(result: AnalysedGame, ply: int) -> bool:
 
 
 def recaptures(result: AnalysedGame, ply: int) -> bool:
-    """Return True if the best move takes back on the square of the last move, which everyone sees."""
+    """Return True if the best move recaptures on the square of the last move, which is too easy."""
     return ply > 0 and result.evaluated[ply].pv[0][2:4] == result.game.moves[ply - 1][2:4]
 
 
@@ -102,7 +102,7 @@ def recaptures(result: AnalysedGame, ply: int) -> bool:
 
 
 def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None:
-    """Return the puzzle of a position whose best move is confirmed as the only one; None without one."""
+    """Return the puzzle of a position if the deeper search confirms its one best move."""
     first, found, board = search(ply, 1), search(ply, EFFORT), result.game.board(ply)
     chance = percent(found.value)
     if min(gap_of(first), gap_of(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
@@ -124,7 +124,7 @@ def side_to_move(result: AnalysedGame, ply: int) -> str:
 
 
 def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
-    """Return the puzzle of a position with a mate of a single solution; None without one."""
+    """Return the puzzle of a position if it has a mate with a single solution."""
     board = result.game.board(ply)
     if not has_mate(result.evaluated[ply]):
         return None
@@ -148,12 +148,12 @@ class Solver:
         self._solver = core.mate_solver(MEGABYTES, self._stop)
 
     def solve(self, board: Board, nodes: int, *, shortest: bool = False) -> list[str] | None:
-        """Return the moves of a mate, empty if there is none; None if it is not decided."""
+        """Return the moves of a mate, empty if there is none; None if the solver did not decide."""
         status, moves = solve_interruptibly(self._solver, self._stop, board, nodes, shortest)
         return {"mate": moves, "nomate": []}.get(status)
 
     def accepted(self, board: Board, solution: list[str]) -> tuple[tuple[str, ...], ...] | None:
-        """Return the moves that solve each of the solver's turns; None if one before the last has several."""
+        """Return the accepted moves at each of the solver's turns; None if a turn before the last has several."""
         turn, accepted = board.copy(), list[tuple[str, ...]]()
         for number, move in enumerate(solution):
             if number % 2 == 0:
@@ -167,7 +167,7 @@ class Solver:
         return tuple(accepted)
 
     def _fails(self, board: Board, check: str) -> bool:
-        """Return True if one reply to a check is proved to escape the mate."""
+        """Return True if a reply to the check provably escapes mate."""
         after = board.copy()
         after.push(check)
         for reply in after.legal_moves:
@@ -189,11 +189,11 @@ def mates_at_once(board: Board, move: str) -> bool:
 
 
 def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
-    """Return the data for the page's script."""
-    board, names, legal = puzzle.board.copy(), list[str](), dict[str, list[str]]()
+    """Return the data for the page's script; `accept` and `legal` have the moves of each of the solver's turns."""
+    board, names, legal = puzzle.board.copy(), list[str](), list[list[str]]()
     for number, move in enumerate(puzzle.solution):
         if number % 2 == 0:
-            legal[str(number)] = list(board.legal_moves)
+            legal.append(list(board.legal_moves))
         names.append(marked(move_text(board, move)))
         board.push(move)
     return {
@@ -205,7 +205,6 @@ def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
         "solution": puzzle.solution,
         "names": names,
         "accept": puzzle.accept,
-        "legal": legal.pop("0"),
-        "legalAfter": legal,
+        "legal": legal,
         "answer": puzzle.answer,
     }

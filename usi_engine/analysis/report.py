@@ -39,8 +39,8 @@ class BlackScore:
 class AnalysedGame:
     """A game with its positions' values (one more than moves), its moves judged and named.
 
-    A variation is a game too: `game.moves` then are those of the whole line from the start, and the first `before` are
-    played elsewhere. `nodes` are the positions in the record's tree.
+    A variation is a game too: `game.moves` is the whole line from the start, whose first `before` moves are judged
+    with the line that it leaves. `nodes` are the positions in the record's tree.
     """
 
     game: Game
@@ -61,7 +61,7 @@ class AnalysedGame:
         return (ply % 2 == 0) == self.black_begins
 
     def score(self, ply: int, found: Candidate | None = None) -> BlackScore:
-        """Return the value after `ply` moves for Black, or that of a line from there."""
+        """Return Black's value of the position after `ply` moves, or of a line from there."""
         result = found or self.evaluated[ply]
         value = result.value if self.black_to_move(ply) else -result.value
         return BlackScore(value, None if result.mate is None else abs(result.mate))
@@ -75,13 +75,13 @@ class AnalysedGame:
         return self.named(ply, self.evaluated[ply].pv)
 
     def missed_mate(self, ply: int) -> int | None:
-        """Return in how many plies the mover of move `ply` had a mate that this move gives away; None without one."""
+        """Return the plies of the mate that move `ply` gives away; None if it gives none away."""
         before, after = self.evaluated[ply - 1], self.evaluated[ply]
         mated = after.mate is not None and after.value < 0
         return before.mate if before.mate and before.value > 0 and not mated else None
 
     def better_line(self, ply: int) -> list[NamedMove]:
-        """Return the line that was better than move `ply`; empty if the move lost nothing to speak of."""
+        """Return the line that was better than move `ply`; empty without a notable loss or a missed mate."""
         better = self.judged[ply - 1].has_better or self.missed_mate(ply) is not None
         return self.best_line(ply - 1) if better else []
 

@@ -1,8 +1,8 @@
-"""Results kept in the user's cache folder, one line of JSON a position, so that an analysis can resume.
+"""Results kept in the user's cache folder, one line of JSON for each position, so that an analysis can resume.
 
 The files are in `analysis/` of the cache folder (evaluation.cache). A file's name is a checksum of the game and of
 everything that the results depend on: limits, threads, table size, evaluation, version. Later runs that write other
-outputs use them too. Nothing in a file can stop a run: what is no result is skipped, and only a regular file is read.
+outputs use them too. A damaged file never stops a run: invalid lines are skipped, and only regular files are read.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LARGEST_FILE = 64 * 2**20  # bytes
 LARGEST = 32000  # the value of a mate on the board
 # A link is not followed, and a pipe does not block; Windows lacks these flags.
 REGULAR = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-# Errors of what is no result: bad bytes, other JSON, numbers such as 1e999, deep nesting.
-NO_RESULT = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
+# Raised for an invalid line: bad bytes, other JSON, numbers such as 1e999, deep nesting.
+INVALID = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
 def store_path(game: Game, limits: Limits) -> Path | None:
@@ -64,7 +64,7 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             delete_old(path.parent)
         for line in lines_of(path):
-            with contextlib.suppress(*NO_RESULT):
+            with contextlib.suppress(*INVALID):
                 ply, fields = json.loads(line)
                 self._results[int(ply)] = checked(fields)
 
@@ -86,7 +86,7 @@ class Store:
 
 
 def lines_of(path: Path) -> list[bytes]:
-    """Return the lines of a file; none if it is missing, no regular file, or too large."""
+    """Return the lines of a file; none if it is missing, not a regular file, or too large."""
     with contextlib.suppress(OSError), open(opened(path, os.O_RDONLY), "rb") as file:
         data = file.read(LARGEST_FILE + 1)
         return data.splitlines() if len(data) <= LARGEST_FILE else []
@@ -94,7 +94,7 @@ def lines_of(path: Path) -> list[bytes]:
 
 
 def append(path: Path, data: bytes) -> None:
-    """Append to a file, which is made if it is missing. OSError if it is no regular file."""
+    """Append to a file, which is created if missing. OSError if it is not a regular file."""
     with open(opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
         file.write(data)
 
@@ -109,14 +109,14 @@ def opened(path: Path, flags: int) -> int:
 
 
 def checked(fields: dict[str, Any]) -> Evaluated:
-    """Return the result of a line. One of NO_RESULT if it is not one."""
+    """Return the result in the fields of a line. One of INVALID."""
     depth, nodes, milliseconds = (int(fields[name]) for name in ("depth", "nodes", "milliseconds"))
     best, *others = (checked_line(line) for line in (fields, *fields["others"]))
     return Evaluated(best.value, best.mate, depth, nodes, milliseconds, best.pv, tuple(others))
 
 
 def checked_line(fields: dict[str, Any]) -> Candidate:
-    """Return a line of moves with its value. One of NO_RESULT if it is not one."""
+    """Return the candidate in these fields. One of INVALID."""
     value, mate = int(fields["value"]), None if fields["mate"] is None else int(fields["mate"])
     if max(abs(value), abs(mate or 0)) > LARGEST or not all(MOVE.fullmatch(move) for move in fields["pv"]):
         raise ValueError

@@ -1,4 +1,4 @@
-"""`usi_engine suite FILE`: which known best moves the search finds, at what depth, after what time.
+"""`usi_engine suite FILE`: search positions with known best moves; report depth and time of each find.
 
 A line has a position and its solution in one of these forms; a line that begins with `#` is a comment:
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOVES_SHOWN = 6  # of a better line
 MOVE_COLUMNS, GRADE_COLUMNS, INDENT = 12, 11, 30
 NAME_COLUMNS, SIDE_COLUMNS = 16, 9  # of the totals
-# Styles of the words of grades, the only colours. They are the terminal's own, which fit its background.
+# Styles of grades, the only colours. They are the terminal's basic colours, which fit its background.
 STYLES = {"blunder": "bold underline red", "mistake": "bold red", "dubious": "bold magenta", "inaccuracy": "bold"}
 HEADING = "bold"
 
@@ -93,7 +93,7 @@ def start_line(result: AnalysedGame, width: int) -> str:
 
 
 def move_lines(result: AnalysedGame, move: JudgedMove, width: int) -> Iterator[Line]:
-    """Yield the line of a move and the explanations of it."""
+    """Yield the line of a move and its explanations."""
     loss = f"{move.loss:.1f}" if move.loss else ""
     grade, style = grade_name(move.grade), STYLES[move.grade.name] if move.grade else ""
     text = padded(result.names[move.ply - 1].text, 1 - MOVE_COLUMNS)
@@ -144,7 +144,7 @@ def table_row(name: str, black: str, white: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return the text without what does not fit; `width` 0: all of it."""
+    """Return the text cut to `width` columns; all of it if `width` is 0."""
     while width and cells(text) > width:
         text = text[:-1]
     return text

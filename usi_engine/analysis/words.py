@@ -10,7 +10,7 @@ from usi_engine.records.games import Game
 from usi_engine.records.kakinoki import result_text, sides
 from usi_engine.usi.output import printable
 
-# English for the keys of KIF's header that an analysis shows, in this order.
+# English names of KIF's header keys, in the order in which an analysis shows them.
 HEADERS = {
     "棋戦": "Event", "場所": "Place", "開始日時": "Started", "終了日時": "Ended", "持ち時間": "Time control",
     "消費時間": "Time used", "手合割": "Handicap", "戦型": "Opening", "表題": "Title", "備考": "Remarks",
@@ -25,7 +25,7 @@ MARKS = str.maketrans("▲△", "☗☖")
 
 
 def marked(move: str) -> str:
-    """Return the text of a move with the marks of pages, which have the shape of pieces."""
+    """Return the text of a move with the piece-shaped marks that pages use."""
     return move.translate(MARKS)
 
 
@@ -53,7 +53,7 @@ def grade_name(grade: Grade | None) -> str:
 
 
 def headers(game: Game) -> list[tuple[str, str]]:
-    """Return the record's header without the players, and the handicap."""
+    """Return the record's header with the handicap, without the players."""
     values = dict(game.record.header)
     handicap = HANDICAP_NAMES.get(game.start)
     if handicap and game.start != HANDICAPS["平手"]:

@@ -1,8 +1,7 @@
-"""`usi_engine play --browser`: the page of the game, its address, and the program's end."""
+"""`usi_engine play --browser`: serves the page of the game until Ctrl-C."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -12,8 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from usi_engine.analysis.page import PAGES, read, with_data
 from usi_engine.analysis.page_labels import board_labels
-from usi_engine.language import _, chosen
+from usi_engine.language import _
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
 from usi_engine.play.browser_texts import labels
 from usi_engine.play.moves import MoveError
@@ -22,7 +22,6 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.files import encoded
 from usi_engine.records.writer import text_of
 
-PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
 KINDS = {".css": "text/css", ".js": "text/javascript"}
 FILES = ("board.css", "page.css", "game.css", "board.js", "page.js", "game.js")
 HTML = "text/html"
@@ -31,7 +30,7 @@ WAIT_SECONDS = 20.0  # a page asks again after this time without a change
 
 
 class GameSite:
-    """The pages of a game: `act` and `changes` are for the page's script."""
+    """The pages of a game, and `act` and `changes` for the page's script."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -48,7 +47,7 @@ class GameSite:
         return self._pages[name](query)
 
     def post(self, name: str, data: Mapping[str, Any]) -> Answer:
-        """Carry out an action; the answer has the state and, if nothing was done, the error."""
+        """Carry out an action; return the new state, with an error if the action was refused."""
         if name != "act":
             raise Refused(404, "there is no such page")
         try:
@@ -58,10 +57,7 @@ class GameSite:
 
     def _page(self, _query: str) -> Answer:
         data = {"labels": labels(), "board": board_labels(), "state": self._table.state()}
-        # `<` within strings could end the script that holds the JSON.
-        text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-        page = (PAGES / "game.html").read_text(encoding="utf-8")
-        return Answer(page.replace("@LANG@", chosen()).replace("@DATA@", text).encode(), HTML)
+        return Answer(with_data(read("game.html"), data).encode(), HTML)
 
     def _changes(self, query: str) -> Answer:
         version = int(query) if query.isascii() and query.isdigit() and len(query) < 18 else -1
@@ -83,7 +79,7 @@ class GameSite:
 
 
 def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
-    """Let pages play until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError."""
+    """Serve the pages until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError, CoreError."""
     with PageServer(GameSite(table)) as server:
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
         table.open()
@@ -103,9 +99,9 @@ def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
 
 
 def open_browser(url: str) -> None:
-    """Open the address in a browser with windows; do nothing if there is none."""
+    """Open the address in a graphical browser; do nothing if there is none."""
     if getattr(sys, "frozen", False) and "LD_LIBRARY_PATH" in os.environ:
-        # The folder without Python names its own libraries there, which are not for other programs.
+        # The standalone program points it at its own libraries, which a browser must not load.
         os.environ["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH_ORIG", "")
     try:
         browser = webbrowser.get()

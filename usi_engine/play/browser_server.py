@@ -1,7 +1,7 @@
-"""A web server for the pages of one program: on 127.0.0.1 only, for those who know the token in its address.
+"""A web server for the pages of one program, on 127.0.0.1 only; its address contains a secret token.
 
 Any web page that the user visits can send requests to 127.0.0.1. So the token is random, a page of another origin is
-refused, and so is a request for another host name (a name that was made to point here, "DNS rebinding").
+refused, and so is a request for another host name, which may have been made to point here (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Refused(Exception):
 
 
 class Site(Protocol):
-    """The content of a server. Both are called on the thread of a connection and may wait. Refused."""
+    """The content of a server. Both methods run on the thread of a connection, may wait, and may raise Refused."""
 
     def get(self, name: str, query: str) -> Answer:
-        """Return what is called `name`, the part of the address after the token."""
+        """Return the page `name`, the part of the address after the token."""
 
     def post(self, name: str, data: Mapping[str, Any]) -> Answer:
-        """Carry out what a page sends."""
+        """Carry out a request of a page and return the answer."""
 
 
 def json_answer(data: object, status: int = 200) -> Answer:
@@ -60,7 +60,7 @@ def json_answer(data: object, status: int = 200) -> Answer:
 
 
 class PageServer(ThreadingHTTPServer):
-    """A server of `site` on a free port. OSError if there is none."""
+    """A server of `site` on a free port. OSError if no port is free."""
 
     daemon_threads = True
     block_on_close = False
@@ -86,7 +86,7 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{self.host}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a connection that has broken off; print any other error."""
+        """Ignore a broken connection; print any other error."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -109,7 +109,7 @@ class PageHandler(BaseHTTPRequestHandler):
         self._reply(lambda name, _query: self.server.site.post(name, self._data()))
 
     def end_headers(self) -> None:
-        """End the headers, of the library's own errors too."""
+        """Add headers to every response, including http.server's own errors."""
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", self._policy)
         self.send_header("Referrer-Policy", "no-referrer")

@@ -5,21 +5,19 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
-import random
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from usi_engine.core import Core, CoreError, load_core, report
-from usi_engine.csa.clock import TimeControl
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
 from usi_engine.play.game_loop import GameLoop, file_named
-from usi_engine.play.match import SIDES, Match, Settings
+from usi_engine.play.match import SIDES, Match, Settings, control_of, side_of
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.record import load
@@ -118,10 +116,9 @@ def ask_missing(args: argparse.Namespace, side: str, level: int | None) -> None:
 
 def settings_of(args: argparse.Namespace, side: str, level: int | None) -> Settings:
     """Return the settings; side and level are a saved game's unless options name them."""
-    wanted = random.choice(("black", "white")) if args.side == "random" else args.side
-    control = TimeControl(int(args.minutes * 60_000), int(args.byoyomi * 1000), int(args.increment * 1000), 1)
+    control = control_of(args.minutes, args.byoyomi, args.increment)
     chosen = next(number for number in (args.level, level, DEFAULT_LEVEL) if number is not None)
-    return Settings(SIDES[wanted] if wanted else side or "b", chosen, max(args.seconds, 0.01), control)
+    return Settings(side_of(args.side) if args.side else side or "b", chosen, max(args.seconds, 0.01), control)
 
 
 def prepare_input() -> None:

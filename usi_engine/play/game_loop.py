@@ -33,7 +33,7 @@ def file_named(text: str) -> Path:
 
 
 def same_file(path: Path, known: Path | None) -> bool:
-    """Return whether both name one existing file."""
+    """Return True if both paths name the same existing file."""
     return known is not None and known.exists() and path.samefile(known)
 
 
@@ -299,12 +299,9 @@ class GameLoop:
 
     def _running(self, side: str) -> int:
         """Return the milliseconds that this side has thought about its move so far."""
-        begun, ending = self._begun, self.game.ending
-        if ending and ending.reason == "time" and side == self.game.turn:
-            return self._match.allowed()
-        if begun is None or side != self.game.turn or ending:
+        if self._begun is None or side != self.game.turn or self.game.ending:
             return 0
-        return int((self._spent + time.monotonic() - begun) * 1000)
+        return int((self._spent + time.monotonic() - self._begun) * 1000)
 
     def _announce(self) -> None:
         if self.game.ending:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 
 from usi_engine.csa.clock import Clocks, TimeControl
@@ -15,6 +16,16 @@ SIGNS = {"b": "+", "w": "-"}  # the names of the players in Clocks
 SIDES = {"black": "b", "white": "w", "both": ""}  # the person's
 
 
+def side_of(name: str) -> str:
+    """Return the letter of a side, one of SIDES or `random`."""
+    return random.choice("bw") if name == "random" else SIDES[name]
+
+
+def control_of(minutes: float, byoyomi: float, increment: float) -> TimeControl:
+    """Return a clock; byoyomi and increment are in seconds."""
+    return TimeControl(int(minutes * 60_000), int(byoyomi * 1000), int(increment * 1000), 1)
+
+
 @dataclass
 class Settings:
     """Settings of the game. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
@@ -25,6 +36,11 @@ class Settings:
     level: int = FULL_STRENGTH
     seconds: float = 2.0
     control: TimeControl = field(default_factory=TimeControl)
+
+    @property
+    def side_name(self) -> str:
+        """The name of the side in SIDES."""
+        return next(name for name, letter in SIDES.items() if letter == self.side)
 
 
 class Match:
@@ -67,12 +83,17 @@ class Match:
         """Return the command that continues a game; empty if it has ended or has no moves."""
         if self.game.ending or not self.game.moves:
             return ""
-        side = next(name for name, letter in SIDES.items() if letter == self.settings.side)
-        words = ["usi_engine play", option, self.game.position, f"--level {self.settings.level} --side {side}"]
+        level, side = self.settings.level, self.settings.side_name
+        words = ["usi_engine play", option, self.game.position, f"--level {level} --side {side}"]
         return " ".join(filter(None, words))
 
     def left(self, side: str) -> int:
-        """Return the main time that `b` or `w` has left at the start of its move, with the move's increment."""
+        """Return the main time that `b` or `w` has left at the start of its move, with the move's increment.
+
+        After a loss on time it is the negative byoyomi: nothing is left of both.
+        """
+        if self.game.turn == side and self.game.ending and self.game.ending.reason == "time":
+            return -self.settings.control.byoyomi
         return self._clocks.left[SIGNS[side]] + self.settings.control.increment
 
     def allowed(self) -> int:
@@ -121,9 +142,7 @@ class Match:
         self._set_clocks()
 
     def resign(self) -> None:
-        """Resign for the person to move. MoveError if nobody can."""
-        if not self.person_moves:
-            raise MoveError(_("you can resign only when it is your turn"))
+        """Resign for the person, who must be to move."""
         self.game.end("resignation", OTHER[self.game.turn])
 
     def declare(self) -> None:

@@ -30,7 +30,7 @@ class MoveError(ValueError):
 
 
 class UnknownMove(MoveError):
-    """Text that is no move in any notation."""
+    """Text that is not a move in any notation."""
 
 
 def read_move(text: str, board: Board) -> str:
@@ -95,26 +95,24 @@ def named_square(usi: str) -> str:
 
 def fault(board: Board, move: str) -> str:
     """Say why a move is illegal."""
-    mover = "wb"[board.sfen().split()[1] == "b"]
     if move[1] == "*":
-        return drop_fault(board, move, mover)
+        return drop_fault(board, move)
     piece, origin = board.piece_at(move[:2]), named_square(move[:2])
     if piece is None:
         return _("there is no piece on {square}").format(square=origin)
-    if piece[-1].isupper() != (mover == "b"):
+    if piece[-1].isupper() != (board.turn == 0):
         return _("the piece on {square} is not yours").format(square=origin)
     if board.is_check():
         return _("your king would be in check")
     return _("the piece cannot move there, or your king would be in check")
 
 
-def drop_fault(board: Board, move: str, mover: str) -> str:
+def drop_fault(board: Board, move: str) -> str:
     """Say why a drop is illegal."""
-    pawn = "P" if mover == "b" else "p"
-    if move[0] not in board.hand("bw".index(mover)):
+    if move[0] not in board.hand(board.turn):
         return _("you have no such piece in hand")
     if board.piece_at(move[2:]):
         return _("{square} is occupied").format(square=named_square(move[2:]))
-    if move[0] == "P" and pawn in [board.piece_at(move[2] + rank) for rank in RANKS]:
+    if move[0] == "P" and "Pp"[board.turn] in [board.piece_at(move[2] + rank) for rank in RANKS]:
         return _("two pawns on a file (nifu)")
     return _("your king would be in check") if board.is_check() else _("this drop is not allowed")

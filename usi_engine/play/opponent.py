@@ -58,7 +58,7 @@ class Opponent:
         self._send(f"setoption name {name} value {value}")
 
     def new_game(self) -> None:
-        """Load what is needed and forget the previous game."""
+        """Load the engine if needed and forget the previous game."""
         self._send("isready")
         self._until("readyok")
         self._send("usinewgame")
@@ -74,16 +74,16 @@ class Opponent:
             raise
 
     def ask(self, position: str, go: str) -> None:
-        """Start the search of a position, after those asked before. `answer` must be called for each."""
+        """Queue the search of a position. `answer` must be called once for each."""
         self._send(f"position {position}")
         self._send(f"go {go}")
 
     def stop(self) -> None:
-        """End the searches that were asked for; they are still answered."""
+        """Stop the queued searches; each still gets its answer."""
         self._send("stop")
 
     def forget_game(self) -> None:
-        """Forget the previous game, also during a search."""
+        """Forget the previous game; also allowed during a search."""
         self._send("usinewgame")
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class Opponent:
         self._session.post(parse(line))
 
     def answer(self) -> Thought:
-        """Wait for the end of the next search that was asked for."""
+        """Wait for the end of the next queued search and return its answer."""
         score, pv, searched = "", tuple[str, ...](), False
         while True:
             line = self._line()

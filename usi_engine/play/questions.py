@@ -52,4 +52,4 @@ def ask(read: Read, say: Say, prompt: str, answers: Mapping[str, tuple[str, ...]
             return words.get(typed) or begun[0]
         word = nearest(typed, words)
         advice = _("did you mean {word}?").format(word=word) if word else _("Enter takes the answer in brackets")
-        say(_("'{text}' is no answer; {advice}").format(text=typed, advice=advice))
+        say(_("'{text}' is not an answer; {advice}").format(text=typed, advice=advice))

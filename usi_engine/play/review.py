@@ -23,7 +23,7 @@ LINES = 2  # puzzles compare the best move with the second
 
 
 class Cancelled(Exception):
-    """The analysis is not wanted any more."""
+    """The analysis was cancelled."""
 
 
 class Review:
@@ -40,11 +40,11 @@ class Review:
         self.done, self.count, self.page, self.fault = 0, len(moves) + 1, "", ""
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         threading.Thread(target=self._run, name="review", daemon=True).start()
 
     def cancel(self) -> None:
-        """End after the position that is searched."""
+        """End after the current position."""
         self._cancelled.set()
 
     def _run(self) -> None:

@@ -24,7 +24,7 @@ class Cell(NamedTuple):
 
 
 def has_kanji(stream: TextIO) -> bool:
-    """Return whether the stream's encoding has the names of the pieces."""
+    """Return True if the stream can encode the kanji of the pieces."""
     try:
         "歩龍".encode(stream.encoding or "ascii")
     except (LookupError, UnicodeEncodeError):
@@ -33,7 +33,7 @@ def has_kanji(stream: TextIO) -> bool:
 
 
 class Screen:
-    """A renderer of positions. `kanji`: not letters; `flipped`: White at the bottom."""
+    """A renderer of positions. `kanji`: kanji instead of letters; `flipped`: White at the bottom."""
 
     def __init__(self, kanji: bool = True, flipped: bool = False) -> None:
         self.kanji, self.flipped = kanji, flipped

@@ -38,8 +38,8 @@ class Question:
 class Table:
     """A game, shared by all pages. Any thread may call it.
 
-    `version` grows with every change. A position is named by its ply and by its `line`, which grows with every move
-    taken back and every new game: so an action that belongs to an earlier position is noticed.
+    `version` grows with every change. `line` grows with every move taken back and every new game; an action whose
+    line or ply is not the current one is refused, because it belongs to an earlier position.
     """
 
     def __init__(self, match: Match, opponent: Opponent, terms: Terms, evaluation: str, *, started: bool) -> None:
@@ -47,7 +47,7 @@ class Table:
         self._started, self._ended = started, False
         self._changed = threading.Condition()
         self._version = self._line = 0
-        self._began = time.monotonic()  # this turn
+        self._began = time.monotonic()  # start of this turn
         self._questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
         self._question: Question | None = None
         self._hint: Thought | None = None
@@ -67,7 +67,7 @@ class Table:
             self._update()
 
     def close(self) -> None:
-        """Stop the engine, and wake those who wait."""
+        """Stop the engine and wake all waiting threads."""
         with self._changed:
             self._ended = True
             self._cancel()
@@ -81,18 +81,18 @@ class Table:
     # ---- for pages ----
 
     def state(self) -> dict[str, Any]:
-        """Return what a page shows."""
+        """Return the data that a page shows."""
         with self._changed:
             return self._state()
 
     def wait(self, version: int, seconds: float) -> dict[str, Any]:
-        """Wait until the state differs from this version, at most so long; return the state."""
+        """Wait until the state differs from this version, or for `seconds`; return the state."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or self._version != version, seconds)
             return self._state()
 
     def act(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out an action of a page; return the state. MoveError, and no change, if that is not possible."""
+        """Carry out an action of a page; return the state. MoveError, without a change, if it is not possible."""
         with self._changed:
             name = wanted.get("action")
             action = self._actions.get(name) if isinstance(name, str) else None
@@ -120,7 +120,7 @@ class Table:
             if self._fault:
                 raise self._fault
             if self._running and self._match.lose_on_time(self._spent()):
-                self._cancel()
+                self._turn()
                 self._update()
 
     # ---- actions ----
@@ -178,7 +178,7 @@ class Table:
         self._questions.put(self._question)
 
     def _cancel(self) -> None:
-        """Let the running search end; its answer does not count."""
+        """Stop the running search; its answer will be ignored."""
         if self._question:
             self._opponent.stop()
             self._question = None
@@ -224,7 +224,7 @@ class Table:
             self._review = None
 
     def _update(self) -> None:
-        """Tell the pages of a change; let the engine move, or analyse the game that has ended."""
+        """Notify the pages of a change; let the engine move, or analyse the game if it has ended."""
         if self._started and self._match.engine_moves and self._question is None and not self._ended:
             self._ask(self._match.go_words(), is_hint=False)
         if self._match.game.ending and self._match.game.moves and self._review is None:

@@ -23,7 +23,7 @@ from usi_engine.usi.output import repeated
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# All are members of the cube of 256 colours. A terminal's theme may change the 16 basic colours, but not these.
+# All are colours of the 256-colour cube. A terminal's theme may change the 16 basic colours, but not these.
 INKS = {"black": "#000000", "white": "#0000af", "promoted": "#af0000"}
 SQUARE, LAST_SQUARE = "#ffd787", "#ffffaf"
 COLOURS = ("256", "truecolor")
@@ -33,7 +33,7 @@ KEPT_MESSAGES = 50
 
 
 def style_of(cell: Cell, coloured: bool) -> Style:
-    """Return the style of a cell. Every colour of ink comes with one of the ground."""
+    """Return the style of a cell. A text colour always comes with a background colour."""
     if cell.ink not in INKS:
         return Style(bold=cell.ink == "turn")
     if coloured:
@@ -47,7 +47,7 @@ def drawn(rows: Iterable[list[Cell]], coloured: bool) -> list[Text]:
 
 
 class Terminal(View):
-    """A view that draws in place. `ticking`: the labels have clocks."""
+    """A view that draws in place. `ticking`: the labels have running clocks."""
 
     def __init__(
         self, screen: Screen, console: Console, ticking: bool = False, read: Callable[[str], str] = input
@@ -159,9 +159,9 @@ class Terminal(View):
 
 
 def view_of_terminal(screen: Screen, ticking: bool) -> View:
-    """Return a view that draws in place; one of plain lines if the terminal cannot move its cursor."""
+    """Return a view that draws in place, or one of plain lines if the terminal cannot move its cursor."""
     if os.name == "nt":
-        os.system("")  # makes the console of Windows obey escape sequences
+        os.system("")  # makes the Windows console interpret escape sequences
     console = Console(highlight=False)
     plain = console.legacy_windows or console.is_dumb_terminal
     return View(screen) if plain else Terminal(screen, console, ticking)

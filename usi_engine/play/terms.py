@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from usi_engine.csa.clock import TimeControl
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import HANDICAPS, START
-from usi_engine.play.match import SIDES, Settings
+from usi_engine.play.match import SIDES, Settings, control_of, side_of
 from usi_engine.play.moves import MoveError
 from usi_engine.usi.arguments import DAY
 
@@ -33,10 +31,9 @@ class Terms:
     @classmethod
     def of(cls, settings: Settings, handicap: str | None) -> Terms:
         """Return the terms of a game that has these settings."""
-        side = next(name for name, letter in SIDES.items() if letter == settings.side)
         clock = settings.control
         times = (clock.total / 60_000, clock.byoyomi / 1000, clock.increment / 1000)
-        return cls(settings.level, side, handicap or EVEN, *times)
+        return cls(settings.level, settings.side_name, handicap or EVEN, *times)
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Terms:
@@ -54,9 +51,8 @@ class Terms:
 
     def settings(self, seconds: float) -> Settings:
         """Return the settings; `seconds` is the engine's time for a move without a clock."""
-        side = random.choice(("black", "white")) if self.side == "random" else self.side
-        times = (int(self.minutes * 60_000), int(self.byoyomi * 1000), int(self.increment * 1000))
-        return Settings(SIDES[side], self.level, seconds, TimeControl(*times, 1))
+        control = control_of(self.minutes, self.byoyomi, self.increment)
+        return Settings(side_of(self.side), self.level, seconds, control)
 
 
 def is_good(name: str, value: object) -> bool:

@@ -18,12 +18,12 @@ Labels = Callable[[], tuple[str, str]]
 
 
 def say_now(text: str) -> None:
-    """Print lines at once, even if the output is not a terminal. They may quote text of any origin."""
+    """Print lines and flush the output. The text need not be trusted."""
     print(safe(text), flush=True)
 
 
 def safe(text: str) -> str:
-    """Return lines of text without characters that act on a terminal."""
+    """Return lines of text with control characters made visible."""
     return "\n".join(map(printable, text.split("\n")))
 
 

@@ -27,7 +27,7 @@ COMMANDS = {
 }
 NAMES = {word: name for name, others in COMMANDS.items() for word in (name, *others)}
 JOINED = re.compile(r"(\D+)(\d+)")  # a word and its number without a space, as in レベル５
-# Likeness of a mistyped word, from 0 to 1. Half of a Japanese word of two letters may be wrong.
+# Least similarity of a mistyped word, from 0 to 1. Half of a Japanese word of two letters may be wrong.
 LIKE, LIKE_JAPANESE = 0.66, 0.5
 
 
@@ -37,12 +37,12 @@ def plain(word: str) -> str:
 
 
 def command_named(word: str) -> str:
-    """Return the name of the command that a word means; empty if there is none."""
+    """Return the command that a word names; empty if there is none."""
     return NAMES.get(plain(word), "")
 
 
 def split_command(line: str) -> tuple[str, str]:
-    """Return the command that a line begins with, empty if there is none, and the rest of the line."""
+    """Return the command at the beginning of a line (empty if there is none) and the rest of the line."""
     word, *rest = line.split(maxsplit=1) or [""]
     joined = JOINED.fullmatch(plain(line))
     name = command_named(word)

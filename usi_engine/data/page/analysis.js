@@ -1,5 +1,5 @@
 "use strict";
-// The page of an analysed game: where the reader is, and everything that shows it.
+// The page of an analysed game: the current place in the game, and the elements that show it.
 
 const game = JSON.parse(document.getElementById("data").textContent);
 const {labels, nodes} = game;
@@ -52,7 +52,7 @@ function goToEnd() {
   else goTo(nodes.length - 1);
 }
 
-// Steps of a line of USI moves from a position.
+// Return the steps of a line of USI moves from a position.
 function stepsOf(sfen, moves, names) {
   let position = new Position(sfen);
   return moves.map((usi, index) => {
@@ -63,7 +63,7 @@ function stepsOf(sfen, moves, names) {
 
 const isMistake = node => Boolean(node.grade) && node.grade !== "inaccuracy";
 
-// Go to the next move (or the one before, if `by` is -1) that the test accepts; around the end of the game if `around`.
+// Go to the next move that passes the test, or to the previous one if `by` is -1; `around`: wrap at the ends.
 function goToNext(test, by = 1, around = false) {
   for (let count = 1, ply = here.ply + by; count <= nodes.length; count++, ply += by) {
     if (around) ply = (ply + nodes.length) % nodes.length;
@@ -74,7 +74,7 @@ function goToNext(test, by = 1, around = false) {
 
 // ---- showing a place ----
 
-// The node that the panel explains, the position before its move, and the line it belongs to.
+// Return the node that the panel explains, the position before its move, and the line that it belongs to.
 function subject() {
   const {line, ply} = here, variation = line && !line.steps[0].node ? line.parent : line;
   if (!variation) return {node: nodes[ply], before: ply ? nodes[ply - 1].sfen : null, owner: null, key: `${ply}`};
@@ -111,33 +111,32 @@ function drawNames() {
 
 function drawBar(node) {
   const bar = at("bar");
-  bar.hidden = node.win === null || node.win === undefined;
+  bar.hidden = node.win === null;
   if (bar.hidden) return;
   const black = Math.round(node.win), white = 100 - black;
   bar.setAttribute("aria-label", fillText(labels.win_bar, {black, white}));
   if (!bar.firstChild) bar.append(h("span", {class: "black"}), h("span", {class: "white"}));
-  const [left, right] = turned ? ["white", "black"] : ["black", "white"];
-  bar.style.flexDirection = left === "black" ? "row" : "row-reverse";
+  bar.style.flexDirection = turned ? "row-reverse" : "row";
   for (const [side, share] of [["black", black], ["white", white]]) {
     const part = bar.querySelector(`.${side}`);
     part.style.flexGrow = Math.max(share, 0.01);
     part.style.padding = share < 12 ? "0" : "";
-    part.style.textAlign = side === right ? "right" : "left";
+    part.style.textAlign = (side === "black") === turned ? "right" : "left";
     part.textContent = share < 12 ? "" : `${side === "black" ? "☗" : "☖"} ${share} %`;
   }
 }
 
 function moveText(node) {
-  return node.move ? `${node.number} ${node.move} ${node.text || ""} ${node.gradeText}` : labels.start;
+  return node.move ? `${node.number} ${node.move} ${node.text} ${node.gradeText}` : labels.start;
 }
 
 function drawNow({node, before, owner, key}) {
   const quality = node.best ? labels.best_move : node.book ? labels.book_move : "";
   const parts = [h("h2", {}, node.move ? `${node.number} ${node.move}` : labels.start,
     node.text ? h("span", {class: "soft"}, node.text) : null,
-    node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade] || ""}`) : null,
+    node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade]}`) : null,
     quality ? h("span", {class: "mark best"}, quality) : null)];
-  if (node.loss >= 1 && node.grade) parts.push(h("p", {class: "soft"}, fillText(labels.loss, {points: Math.round(node.loss)})));
+  if (node.grade) parts.push(h("p", {class: "soft"}, fillText(labels.loss, {points: Math.round(node.loss)})));
   if (node.why.length) parts.push(h("ul", {}, ...node.why.map(text => h("li", {}, text))));
   if (node.comment) parts.push(h("p", {class: "comment"}, node.comment));
   const shown = node.lines.map((line, index) => [line, `${key}/${index}`]).filter(([{kind}]) => kind !== "best" || !isRefuted(node));
@@ -148,10 +147,10 @@ function drawNow({node, before, owner, key}) {
   if (focused) (panel.querySelector("[aria-current]") || panel.querySelector("button") || document.body).focus();
 }
 
-// The refutation has the moves of the best line.
+// The refutation of a move has the same moves as the best line.
 const isRefuted = node => node.lines.some(line => line.kind === "refutation");
 
-// The name of the line on the board, in the place of the bar.
+// Show the name of the line on the board in place of the bar.
 function drawBanner() {
   const {line} = here, banner = at("banner"), focused = banner.contains(document.activeElement);
   banner.hidden = !line;
@@ -171,7 +170,7 @@ function lineRow({kind, text, moves, names}, sfen, owner, key) {
     type: "button", class: "chip", "aria-current": Boolean(here.line) && here.line.key === key && here.line.index === index && "true",
     onclick: () => openLine(line, index),
   }, move));
-  return h("div", {class: "line"}, h("span", {class: `name line_${kind}`}, name), h("span", {class: "text"}, text || ""),
+  return h("div", {class: "line"}, h("span", {class: `name line_${kind}`}, name), h("span", {class: "text"}, text),
            h("div", {class: "chips"}, ...chips));
 }
 
@@ -189,7 +188,7 @@ function buildMoves() {
   at("moves-area").append(h("h2", {}, labels.moves), list);
 }
 
-// One row is a stop of the Tab key: that of the shown move.
+// The Tab key stops only at the row of the shown move; arrow keys go on from there.
 function stepInList(event) {
   const by = {ArrowUp: -1, ArrowDown: 1}[event.key];
   if (!by || !rows.includes(event.target)) return;
@@ -201,14 +200,14 @@ function stepInList(event) {
 function moveRow(node, ply) {
   const right = (text, name = "") => h("span", {class: `right ${name}`}, text);
   return h("button", {type: "button", class: "move", tabindex: "-1", onclick: () => goTo(ply)},
-    h("span", {class: "number"}, node.number), h("span", {}, node.move || labels.start), right(node.text || ""),
-    right(node.win === null || node.win === undefined ? "" : `${Math.round(node.win)} %`, "soft"),
+    h("span", {class: "number"}, node.number), h("span", {}, node.move || labels.start), right(node.text),
+    right(node.win === null ? "" : `${Math.round(node.win)} %`, "soft"),
     right(!TIMED || node.seconds === null ? "" : clockText(node.seconds), "soft"),
     h("span", {class: `mark ${node.grade || (node.best ? "best" : "")}`, title: node.gradeText || false},
       MARKS[node.grade] || (node.best ? "○" : "")));
 }
 
-// A variation as moves in a row, with its comments and its own variations. `ply` and `parent` are the place it starts from.
+// Return a variation with its comments and its own variations. `ply` and `parent` are the place where it starts.
 function variationBlock(variation, ply, parent, base) {
   const steps = variation.map(node => ({sfen: node.sfen, usi: node.usi, name: node.move, node}));
   const line = {name: labels.variation, key: `v${chipsOf.size}`, steps, base, parent};
@@ -216,7 +215,7 @@ function variationBlock(variation, ply, parent, base) {
   const block = h("div", {class: "variation", role: "group", "aria-label": labels.variation}), chips = h("div", {class: "chips"});
   block.appendChild(chips);
   variation.forEach((node, index) => {
-    const mark = MARKS[node.grade] || "", text = `${node.move}${mark} ${node.text || ""}`.trim();
+    const mark = MARKS[node.grade] || "", text = `${node.move}${mark} ${node.text}`.trim();
     chipsOf.set(node, chips.appendChild(h("button", {type: "button", class: "chip", onclick: () => open(index)}, text)));
     if (node.comment) block.appendChild(h("div", {class: "comment"}, `${node.move}: ${node.comment}`));
     for (const inner of node.variations)
@@ -287,7 +286,7 @@ function buildRecord() {
 
 // ---- controls ----
 
-// Controls leave a puzzle first.
+// Return an action that closes the puzzle first.
 function inGame(action) {
   return () => { puzzles.close(); action(); };
 }

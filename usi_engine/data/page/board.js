@@ -129,7 +129,7 @@ class ShogiBoard {
     if (before && last && before.pieces[last.slice(0, 2)]) this.slide(before, last);
   }
 
-  // Take input: only these moves are possible. null ends input.
+  // Accept these moves as input; null ends input.
   setLegal(moves) {
     this.legal = moves;
     this.source = null;
@@ -279,7 +279,7 @@ class ShogiBoard {
     }
   }
 
-  // Arrows from square to square; a drop is a ring with the piece in it.
+  // Draw arrows from square to square; a drop is a ring around the piece.
   drawArrows() {
     const centre = square => {
       const index = this.indexOf(square);

@@ -8,16 +8,16 @@ const HANDICAPS = ["even", "lance", "bishop", "rook", "rook-lance", "two", "four
 const RETRY_MILLISECONDS = 1000;
 
 let state = firstState;
-let received = performance.now();  // when the state came: the clock has run since
+let received = performance.now();  // when the state arrived: the clock has run since then
 let viewed = null;                 // ply of an earlier position that is shown instead of the present one
 let turned = state.side === "w";
 let offline = false;
 
 const board = new ShogiBoard(byId("board"), {turned, labels: boardLabels, onMove: move => act("move", {move})});
 
-// ---- talking with the program ----
+// ---- messages to and from the program ----
 
-// A state that is drawn already is ignored: a piece may be chosen on the board.
+// Draw a state if it is new: drawing an old one again would deselect the chosen piece.
 function receive(next) {
   if (next.version <= state.version) return;
   const other = next.line !== state.line || next.ply !== state.ply;
@@ -30,7 +30,7 @@ function receive(next) {
   draw();
 }
 
-// Send an action, which belongs to the position that is shown; return what went wrong, or "".
+// Send an action for the position that is shown; return the error or "".
 async function act(action, values = {}) {
   const body = JSON.stringify({action, line: state.line, ply: state.ply, ...values});
   try {
@@ -99,7 +99,7 @@ function draw() {
   board.turn(turned);
   board.show(move ? move.sfen : state.start, {last: move && move.usi, arrows, check: now && state.check});
   board.setLegal(now && !offline && personMoves() ? state.legal : null);
-  if (byId("status").textContent !== statusText()) byId("status").textContent = statusText();  // it is read out
+  if (byId("status").textContent !== statusText()) byId("status").textContent = statusText();  // screen readers read each change
   byId("status").classList.toggle("busy", now && state.thinking);
   document.title = state.started ? `${statusText()} - Komadori` : `Komadori - ${labels.title}`;
   drawButtons();
@@ -118,7 +118,7 @@ function drawButtons() {
   byId("back").hidden = viewed === null;
 }
 
-// The list is made anew only for other moves, so that it keeps the keyboard's focus.
+// Rebuild the list only if the moves have changed, so that it keeps the focus.
 function drawMoves(ply) {
   const list = byId("moveList"), key = `${state.line} ${state.ply}`;
   if (list.dataset.moves !== key) {

@@ -6,7 +6,7 @@ const {labels, games} = index;
 const SIDE_GRADES = ["blunder", "mistake", "dubious", "inaccuracy"];
 
 function sideLine(mark, side) {
-  const accuracy = side.accuracy === null || side.accuracy === undefined ? "" : `${Math.round(side.accuracy)} %`;
+  const accuracy = side.accuracy === null ? "" : `${Math.round(side.accuracy)} %`;
   const grades = SIDE_GRADES.filter(grade => side[grade]).map(grade =>
     h("span", {class: grade}, `${labels[`grade_${grade}`]} ${side[grade]}`));
   return h("p", {class: "side"}, h("strong", {}, `${mark} ${labels.accuracy} ${accuracy}`), ...grades);

@@ -47,26 +47,19 @@ class PuzzlePlayer {
         h("button", {type: "button", onclick: () => this.close()}, labels.puzzle_close)));
   }
 
-  // Let the solver move; without a list of legal moves only those of the solution are possible.
+  // Let the solver move.
   ask() {
-    const {puzzle, done} = this;
     this.draw();
-    const legal = done === 0 ? puzzle.legal : (puzzle.legalAfter || {})[done];
-    this.board.setLegal(legal || this.accepted());
+    this.board.setLegal(this.puzzle.legal[this.done / 2]);
   }
 
   draw(arrows = []) {
     this.board.show(this.positions[this.done].sfen(), {last: this.done ? this.puzzle.solution[this.done - 1] : null, arrows});
   }
 
-  accepted() {
-    const turn = this.done / 2, {accept, solution} = this.puzzle;
-    return accept && accept[turn] ? accept[turn] : [solution[this.done]];
-  }
-
   answer(move) {
     const {labels, puzzle} = this;
-    if (!this.accepted().includes(move)) {
+    if (!puzzle.accept[this.done / 2].includes(move)) {
       this.status.className = "status mistake";
       this.status.textContent = labels.puzzle_wrong;
       return this.ask();
@@ -105,7 +98,7 @@ class PuzzlePlayer {
     this.board.setLegal(null);
     this.status.className = "status best";
     this.status.textContent = text;
-    this.solution.textContent = `${this.labels.solution}: ${this.puzzle.names.join(" ")}  ${this.puzzle.answer || ""}`;
+    this.solution.textContent = `${this.labels.solution}: ${this.puzzle.names.join(" ")}  ${this.puzzle.answer}`;
     for (const button of this.helpers) button.disabled = true;
   }
 }
