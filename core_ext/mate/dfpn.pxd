@@ -40,7 +40,7 @@ cdef struct PnNode:
     int count
     int chosen              # the child to search next
     int waiting             # number of waiting children
-    uint32_t others         # part of the delta for the children besides the one with the greatest phi
+    uint32_t others         # part of the delta that is not the chosen child's
     int remaining           # plies left for the mate
     int blocked_slider      # 1 + square of the checking slider that the last move, a drop, blocked; else 0
     bint attacking          # OR node

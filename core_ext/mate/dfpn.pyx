@@ -10,9 +10,9 @@ Extensions of the plain algorithm:
 - Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
 
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
-children. Its delta is the greatest phi of its children and a constant for each other one that is not settled (weak
-proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): the sum of all would count positions twice that
-several lines reach.
+children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and a constant for
+each other child that is not settled (weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
+would count positions twice that several checks lead to.
 """
 
 from libc.stdlib cimport free
@@ -48,7 +48,7 @@ cdef enum:
     EVASION_PN = 3          # AND node: pn: for each evasion by a board move
     INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
     AND_DN = 2              # dn
-    OTHER_CHILD = 2         # of each unsettled child besides the one with the greatest number
+    OTHER_CHECK = 2         # dn for each other check, beside the greatest dn
 
 
 # ---- making moves ----
@@ -285,16 +285,22 @@ cdef inline uint32_t child_phi(const PnNode *node, const PnResult *result) noexc
     return result.dn if node.attacking else result.pn
 
 
-cdef uint32_t weak_delta(const Solver *s, PnNode *node) noexcept nogil:
-    """Return the node's delta, 0 if all children are settled; set node.others."""
-    cdef uint32_t most = 0, unsettled = 0, phi
+cdef uint32_t delta_of(const Solver *s, PnNode *node) noexcept nogil:
+    """Return the node's delta, 0 if all children are settled; set node.others. A child must be chosen."""
+    cdef uint64_t total = 0
+    cdef uint32_t most = 0, unsettled = 0, phi, chosen = child_phi(node, &s.children[node.chosen].result)
     cdef int i
     for i in range(node.first, node.first + node.count):
         phi = child_phi(node, &s.children[i].result)
         most = max(most, phi)
+        total += phi
         unsettled += phi > 0
-    node.others = OTHER_CHILD * (max(unsettled, 1) - 1)
-    return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
+    if node.attacking:
+        node.others = OTHER_CHECK * (max(unsettled, 1) - 1)
+        return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
+    total = min(total, <uint64_t>(PROOF_INFINITE - 1))
+    node.others = <uint32_t>total - min(chosen, <uint32_t>total)
+    return <uint32_t>total
 
 
 cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcept nogil:
@@ -386,7 +392,7 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
     if best == 0:
         node.result = or_node_proof(s, node) if attacking else and_node_disproof(s, node)
         return second_delta
-    total = weak_delta(s, node)
+    total = delta_of(s, node)
     if total == 0:
         node.result = or_node_disproof(s, node) if attacking else and_node_proof(s, node)
     else:
