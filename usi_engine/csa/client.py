@@ -119,7 +119,9 @@ class Client:
         self._failures += 1
         if reason and not self._leaving.is_set():
             self._note(_("{reason}; connecting again in {seconds} s").format(reason=reason, seconds=f"{seconds:g}"))
-        self._leaving.wait(seconds)
+        end = time.monotonic() + seconds
+        while not self._leaving.is_set() and (left := end - time.monotonic()) > 0:
+            self._leaving.wait(min(left, self._settings.tick))  # Windows handles Ctrl-C only between two waits
 
     # ---- the session ----
 
