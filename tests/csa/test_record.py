@@ -26,7 +26,7 @@ def names_in(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("game_id", ["id", ""])
 def test_another_game_of_the_same_id_is_kept(tmp_path: Path, game_id: str) -> None:
-    """Also one that goes on as the first."""
+    """A later game of the same id gets a name of its own, even if it begins with the same moves."""
     first = game_of("+7776FU", game_id=game_id)
     first.end(Ending("unknown", "CUT"))
     paths = [save(first, tmp_path)]
@@ -37,7 +37,7 @@ def test_another_game_of_the_same_id_is_kept(tmp_path: Path, game_id: str) -> No
 
 
 def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
-    """Not the record of a game with another end or other moves."""
+    """The record of a game with another end or other moves stays."""
     other = game_of("+7776FU")
     other.handle(MoveMade("-3334FU"))
     other.end(Ending("lose", "RESIGN"))
