@@ -125,7 +125,13 @@ def start(server: Server, folder: Path, **streams: Any) -> subprocess.Popen[byte
     words = f"csa 127.0.0.1:{server.port} --user us --password secret --games 1 --records out --engine {engine}"
     command = [sys.executable, "-m", "usi_engine", *words.split()]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, cwd=folder, env=environment, **streams)
+    hangup = getattr(signal, "SIGHUP", None)
+    before = hangup and signal.signal(hangup, signal.SIG_DFL)  # nohup, under which the tests may run, ignores it
+    try:
+        return subprocess.Popen(command, cwd=folder, env=environment, **streams)
+    finally:
+        if hangup:
+            signal.signal(hangup, before)
 
 
 def result_in(folder: Path) -> tuple[tuple[str, ...], str]:
@@ -184,7 +190,10 @@ def test_a_signal(tmp_path: Path, number: int) -> None:
         while len(journal_of(tmp_path)) < 2:
             time.sleep(0.01)
         program.send_signal(number)
-        said = program.communicate(timeout=30)[0].decode()
+        try:
+            said = program.communicate(timeout=30)[0].decode()
+        finally:
+            program.kill()
     ended.set()
     server.finish()
     killed = number == signal.SIGKILL
