@@ -122,7 +122,7 @@ sanitize: $(VENV)/.test
 	$(WITH_SANITIZERS) $(MISUSE)
 	$(WITH_SANITIZERS) $(PY) -m tests.fuzz.allocations
 
-# A data race, also one of CPython, ends it: there are no suppressions.
+# Any data race, also in CPython, ends it: there are no suppressions.
 threads: export CORE_EXT_PROFILE = debug
 threads: export CORE_EXT_SANITIZE = thread
 threads: export TSAN_OPTIONS = exitcode=66
@@ -157,7 +157,7 @@ soak: $(VENV)/.test build
 wine: probes
 	sh scripts/wine.sh $(PY) -q $(TESTS)
 
-# For a try only; releases are built on Windows.
+# For tests only: releases are built on Windows.
 folder-windows: build
 	FOLDER=dist/windows sh scripts/wine.sh $(PY)
 

@@ -366,7 +366,7 @@ def interrupted_at(engine: Engine, moment: int) -> bool:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork()")
 def test_a_forked_engine_refuses_to_search(tmp_path: Path) -> None:
-    """It would wait for threads that do not exist; `close` leaves the other process alone."""
+    """A search would wait for threads that do not exist; `close` leaves the other process alone."""
     code = (
         "import os\nfrom usi_engine import Board, Engine\n"
         f"engines = Engine('material', megabytes=1), Engine.popen({[sys.executable, FAKE, str(tmp_path / 'log')]})\n"
@@ -419,7 +419,7 @@ def test_all_that_a_game_tells() -> None:
 
 
 def test_games_of_a_folder(tmp_path: Path) -> None:
-    """In the order of names; other files are left alone."""
+    """Games come in the order of names; other files are left alone."""
     (tmp_path / "b").mkdir()
     for name, text in (("b/1.csa", "+7776FU\n%TORYO\n"), ("a.KIF", "1 ７六歩(77)\n2 "), ("c.txt", "")):
         (tmp_path / name).write_text(text, encoding="utf-8")

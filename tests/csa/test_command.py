@@ -43,7 +43,10 @@ def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--engine", "/no/such/engine"], "/no/such/engine does not start"),
     ],
 )
-def test_bad_arguments(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_arguments(
+    words: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the folder of records is made before the engine starts
     assert main([*LEAST, *words]) == 1
     assert reason in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""Servers that break the protocol. No behaviour makes the client hang, lose a record, or end a game by itself."""
+"""Servers that break the protocol. The client neither hangs nor loses a record nor ends a game by itself."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def row(name: str, result: str = "", **limits: float) -> Callable[[Behaviour], B
 
 
 def sends(name: str, *lines: str | bytes, result: str = "win") -> None:
-    """Add a server that sends these lines after the client's first move and then resigns if the client shall win."""
+    """Add a server that sends these lines after the client's first move and, if `result` is a win, resigns."""
 
     @row(name, result)
     def behave(server: Hostile) -> None:

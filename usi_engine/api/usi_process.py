@@ -156,6 +156,7 @@ class UsiEngine(SearchEngine):
                 return None, Analysis((), decided_score(self._core, outcome, board), 0, 0, 0.0, outcome)
             words = go_words(limit, moves)
             self._set_multipv(multipv)
+            self._drop_old_events()
             found = Lines(self._core, board, multipv)
 
             def heard(line: str) -> None:
@@ -201,6 +202,13 @@ class UsiEngine(SearchEngine):
                 raise self._gone()
             elif event.search == number:
                 return event
+
+    def _drop_old_events(self) -> None:
+        """Drop the lines of a search that an exception ended, and the end of a process that was started again."""
+        for _ in range(self._events.qsize()):
+            event = self._events.get()
+            if isinstance(event, EngineGone) and event.start == self._driver.starts:
+                self._events.put(event)
 
     def _gone(self) -> EngineError:
         if self._driver.killed:

@@ -31,9 +31,9 @@ def table(name: str, board: Board) -> list[str]:
     weights = {move: max(move.count, 1) for move in allowed(moves, rules)}
     total = sum(weights.values())
     rows = [
-        cells_of(*shown(board, move), value(move.value), str(move.depth), str(move.count), share)
+        cells_of(*shown(board, move), f"{move.value:+d}", str(move.depth), str(move.count), f"{share:.0f} %")
         for move in moves
-        for share in [f"{100 * weights.get(move, 0) / max(total, 1):.0f} %"]
+        for share in [100 * weights.get(move, 0) / max(total, 1)]
     ]
     titles = (_("move"), _("reply"), _("value"), _("depth"), _("count"), _("played"))
     return [cells_of(*titles), *rows] if rows else []
@@ -49,10 +49,6 @@ def shown(board: Board, move: BookMove) -> tuple[str, str]:
     """Return the move and the reply: in USI, or as ▲７六歩 in Japanese."""
     if chosen() != "ja":
         return move.move, move.reply or "-"
-    named = [one.text for one in name_moves(board.sfen(), [move.move, *([move.reply] if move.reply else [])])]
-    return (*named, "-", "-")[0], (*named, "-", "-")[1]
-
-
-def value(centipawns: int) -> str:
-    """Return a value with its sign."""
-    return f"{centipawns:+d}"
+    named = name_moves(board.sfen(), [text for text in (move.move, move.reply) if text])
+    first, second = [*(one.text for one in named), "-", "-"][:2]
+    return first, second

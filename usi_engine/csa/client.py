@@ -68,11 +68,11 @@ class Client:
 
     def __init__(self, settings: Settings, note: Callable[[str], None], log: TrafficLog | None = None) -> None:
         self._settings, self._note, self._log = settings, note, log or TrafficLog()
-        # A SimpleQueue, because a signal may interrupt a call of it with another one.
+        # A SimpleQueue is reentrant: a signal handler may put an event during a get.
         self._events: queue.SimpleQueue[tuple[Connection | None, protocol.Event | Cut | EngineEvent | Interrupted]]
         self._events = queue.SimpleQueue()
         self._leaving = threading.Event()
-        self._failures, self._was_accepted = 0, False  # failed sessions in a row; whether a login was ever accepted
+        self._failures, self._was_accepted = 0, False  # failed sessions in a row; if a login was accepted
         self.tally: Counter[str] = Counter()
 
     def post(self, event: EngineEvent) -> None:
@@ -119,7 +119,9 @@ class Client:
         self._failures += 1
         if reason and not self._leaving.is_set():
             self._note(_("{reason}; connecting again in {seconds} s").format(reason=reason, seconds=f"{seconds:g}"))
-        self._leaving.wait(seconds)
+        end = time.monotonic() + seconds
+        while not self._leaving.is_set() and (left := end - time.monotonic()) > 0:
+            self._leaving.wait(min(left, self._settings.tick))  # Windows handles Ctrl-C only between two waits
 
     # ---- the session ----
 

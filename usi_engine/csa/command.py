@@ -29,7 +29,7 @@ LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows at most one empty line in 
 NAME = re.compile(r"[!-+\--~]{1,32}")  # visible ASCII without a comma
 GAME = re.compile(r"[\w@.-]+-\d+-\d+F?(-[BbWw])?", re.ASCII)
 FORCED_INTERRUPTS = 3
-# Signals that end the program, of those that the system has.
+# Signals that end the program; a system may lack some.
 ENDING = ("SIGTERM", "SIGHUP", "SIGBREAK")
 # Exit statuses; the number of a signal is added to the second.
 INTERRUPTED, SIGNALLED = 130, 128

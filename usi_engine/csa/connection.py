@@ -154,9 +154,9 @@ class Connection:
             yield rest
 
     def _receive(self) -> bytes:
-        """Return some bytes; none at the end of the connection."""
+        """Return the next bytes; empty at the end of the connection."""
         while True:
-            with contextlib.suppress(TimeoutError):  # that of sending
+            with contextlib.suppress(TimeoutError):  # CONNECT_SECONDS is the limit for sends
                 return self._socket.recv(CHUNK)
 
     def _handle_line(self, reader: Reader, data: bytes) -> None:

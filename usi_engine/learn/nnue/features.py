@@ -1,7 +1,7 @@
 """Tables of Bonapiece numbers, feature sets and stack selectors, from which inputs.py makes a network's inputs.
 
-Squares run file by file from 1a; every table is seen from the
-perspective of one side, whose home ranks are 6 to 8 counted from 0.
+Squares run file by file from 1a; every table is seen from the perspective of one side, whose home ranks are 6 to 8
+counted from 0.
 """
 
 from __future__ import annotations
