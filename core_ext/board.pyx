@@ -217,7 +217,7 @@ cdef class Board:
         if text.startswith("sfen "):
             text = text[5:]
         if " moves " in text:
-            raise ValueError(f"the moves are an argument of their own, as in Board.from_moves(['7g7f']): '{sfen}'")
+            raise ValueError(f"the moves are an argument of their own, as in Board.from_moves(['7g7f']): '{text}'")
         parse_sfen(&spare.pos, _START if text == "startpos" else text)
         copy_position(&self.pos, &spare.pos, 64)
         self.played = []
