@@ -1,21 +1,26 @@
 """Coverage-guided fuzzing of the readers (atheris): `python -m tests.fuzz.coverage --seconds 60 [READER ...]`.
 
 Each reader starts from its kept corpus, tests/data/fuzz/READER.zip, and adds what reaches new code to
-build/fuzz/READER, where the next run goes on. `--keep` writes the smallest part of both with the same coverage back.
+build/fuzz/READER, where the next run goes on. `--keep` writes back the small part of both that reaches the same lines.
 Only Python is instrumented: in the core the fuzz is blind. A crash, a hang of ten seconds or 2 GB ends the run.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT, FOUND = ROOT / "tests" / "data" / "fuzz", ROOT / "build" / "fuzz"
 LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0", "-print_final_stats=0"]
+PROGRAM = f"{os.sep}usi_engine{os.sep}"
 TIME = (1980, 1, 1, 0, 0, 0)  # of the files in a kept corpus, so that the same corpus gives the same bytes
 
 
@@ -55,15 +60,33 @@ def run(reader: str, *arguments: str) -> int:
     return subprocess.run([*command, prefix], cwd=ROOT, check=False).returncode
 
 
-def keep(reader: str) -> None:
-    """Write the inputs that reach all code that any reaches, smallest first."""
-    small = FOUND / f"{reader}.small"
-    small.mkdir(parents=True, exist_ok=True)
-    run(reader, "-merge=1", str(small), str(unpack(reader)))
+def lines_reached(target: Callable[[bytes], None], data: bytes) -> set[tuple[str, int]]:
+    """Return the lines of the program that the target reaches with the data."""
+    found = set[tuple[str, int]]()
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        found.add((frame.f_code.co_filename, frame.f_lineno))
+        return trace if PROGRAM in frame.f_code.co_filename else None
+
+    sys.settrace(trace)
+    try:
+        target(data)
+    finally:
+        sys.settrace(None)
+    return {(name, line) for name, line in found if PROGRAM in name}
+
+
+def keep(reader: str, target: Callable[[bytes], None]) -> None:
+    """Write the inputs that reach a line that no smaller one reaches."""
+    kept, reached = list[bytes](), set[tuple[str, int]]()
+    for data in sorted((path.read_bytes() for path in unpack(reader).iterdir()), key=lambda data: (len(data), data)):
+        found = lines_reached(target, data)
+        kept += [data] * (not found <= reached)
+        reached |= found
     KEPT.mkdir(exist_ok=True)
-    with zipfile.ZipFile(KEPT / f"{reader}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path in sorted(small.iterdir()):
-            archive.writestr(zipfile.ZipInfo(path.name, TIME), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(KEPT / f"{reader}.zip", "w") as archive:
+        for number, data in enumerate(kept):
+            archive.writestr(zipfile.ZipInfo(f"{number:03}", TIME), data, zipfile.ZIP_DEFLATED, 9)
 
 
 def main(words: list[str]) -> int:
@@ -81,7 +104,7 @@ def main(words: list[str]) -> int:
     seconds = max(chosen.seconds // len(readers), 1)
     failed = [reader for reader in readers if run(reader, str(unpack(reader)), f"-max_total_time={seconds}")]
     for reader in readers if chosen.keep else []:
-        keep(reader)
+        keep(reader, TARGETS[reader])
     print(f"{len(readers)} readers, {seconds} s each; failed: {', '.join(failed) or 'none'}")
     return bool(failed)
 

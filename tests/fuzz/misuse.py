@@ -31,6 +31,7 @@ from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, StopToken
 from core_ext.training import SIZES
+from usi_engine.evaluation.features import FEATURE_SETS
 
 # These wait for a second thread, or allocate and fill as much as they are told.
 LEFT_OUT = {"learn_shard"}
@@ -198,9 +199,11 @@ class Misuse:
 
     def architecture(self) -> Any:
         choices: dict[str, list[Any]] = {
-            "features": ["K+P", "HalfKP", "x"], "width": [64, 128, 0, Sly(64)], "sfnn": [0, 1], "hands": [""],
-            "hidden1": [8, 7, 15, 0, Sly(8)], "hidden2": [8, 32, -1, Sly(8)], "kings": ["", "k3k3"], "progress": [""],
-            "common": [0, 32, Sly(0)], "shards": [1, 2, 0, Sly(1)],
+            "feature_set": [*FEATURE_SETS.values(), SimpleNamespace(buckets=Sly(81), kings=[(Sly(0), 1), (2, Sly(3))])],
+            "width": [64, 128, 0, Sly(64)], "hidden1": [8, 7, 15, 0, Sly(8)], "hidden2": [8, 32, -1, Sly(8)],
+            "sfnn": [0, 1], "common": [0, 32, Sly(0)], "shards": [1, 2, 0, Sly(1)],
+            "hand_classes": [None, SimpleNamespace(kinds=[1, 1, 1, 2, 2, Sly(4), 8], points=Sly(0))],
+            "king_zones": [(), [0] * 80 + [Sly(1)], "x"], "progress_starts": [(), (0, Sly(5)), (2**40,)],
         }  # fmt: skip
         return SimpleNamespace(**{name: self.rng.choice(values) for name, values in choices.items()})
 

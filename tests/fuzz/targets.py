@@ -13,6 +13,7 @@ from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from usi_engine.book.book_player import open_book
 from usi_engine.book.entry import BookError, BookMove
+from usi_engine.core import board_after, load_core
 from usi_engine.csa.protocol import Reader as CsaReader
 from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.load import load_evaluation
@@ -44,9 +45,7 @@ def position(data: bytes) -> None:
     """Read an sfen, then moves; the sfen of the board reads as itself."""
     sfen, *moves = data.decode("utf-8", "replace").split("\n")
     with suppress(ValueError):
-        board = Board(sfen)
-        for move in moves:
-            board.push(move)
+        board = board_after(load_core(), sfen, moves)
         assert Board(board.sfen()) == board
 
 

@@ -11,7 +11,9 @@ import pytest
 
 from tests.fuzz.__main__ import option_files
 from tests.fuzz.conversation import fuzz_usi
+from tests.fuzz.coverage import corpus_of, lines_reached
 from tests.fuzz.soak import soak, summary
+from tests.fuzz.targets import TARGETS
 
 FRESH = random.SystemRandom().randrange(1 << 32)  # a failure names its seed
 RUNS = [pytest.param(20261122, 5.0, id="fixed"), pytest.param(FRESH, 20.0, id="fresh", marks=pytest.mark.slow)]
@@ -31,6 +33,13 @@ def test_readers(seed: int, seconds: float) -> None:
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, f"ended with {run.returncode}:\n{run.stdout}{run.stderr}"
     assert "files and texts" in run.stdout
+
+
+@pytest.mark.parametrize("reader", TARGETS)
+def test_kept_corpus(reader: str) -> None:
+    """What coverage-guided fuzzing has found; each corpus is there and reaches several lines."""
+    found = [lines_reached(TARGETS[reader], data) for _, data in corpus_of(reader)]
+    assert len(set().union(*found)) > 3
 
 
 GUARDS = {"misuse": ["--seconds", "3", "--seed", "20261127"], "allocations": ["--step", "20"]}

@@ -16,7 +16,7 @@ SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/features", "eval/nnue/network",
 SET_UP = {
     "shogi/bitboard": {"init_lines", "init_pairs", "init_ranks", "init_slides", "init_steps", "init_near_king",
                        "to_bitboard"},
-    "shogi/position": {"allocate_position", "copy_position", "reserve_plies"},
+    "shogi/position": {"allocate_position", "copy_position", "make_room", "reserve_plies"},
     "eval/bonapiece": {"number_board"},
     "eval/evaluate": {"init_evaluator", "evaluate_terms", "list_kpp_terms"},
     "eval/kpp/sums": {"init_kpp_state"},
