@@ -21,6 +21,7 @@ from types import SimpleNamespace
 
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
 
+
 def _numbers(values):
     return tuple([int(value) for value in values])
 
