@@ -6,7 +6,7 @@ PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize threads \
-	fuzz fuzz-sanitize fuzz-coverage soak wine coverage coverage-core perft signature bench figures pictures match lint \
+	fuzz fuzz-sanitize fuzz-coverage soak wine folder-windows coverage coverage-core perft signature bench figures pictures match lint \
 	format untranslated annotate sdist wheel folder release clean
 
 help:
@@ -17,7 +17,7 @@ help:
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan; threads: a search under TSan"
 	@echo "make fuzz       random conversations, damaged files, misuse of the core, coverage-guided fuzz of readers (SECONDS=600 SEED=N)"
 	@echo "make fuzz-sanitize, fuzz-coverage: parts of it; soak: many games (GAMES=2000)"
-	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
+	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part); folder-windows: a folder"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
@@ -156,6 +156,10 @@ soak: $(VENV)/.test build
 # build/wine/usi_engine starts the engine of Windows: make match OPPONENT=build/wine/usi_engine
 wine: probes
 	sh scripts/wine.sh $(PY) -q $(TESTS)
+
+# For a try only; releases are built on Windows.
+folder-windows: build
+	FOLDER=dist/windows sh scripts/wine.sh $(PY)
 
 # Both coverage targets print their report even if a test fails, because some tests measure time.
 coverage: $(VENV)/.coverage probes

@@ -3,10 +3,10 @@
     python scripts/check_package.py dist/komadori-0.1.0-cp311-cp311-linux_x86_64.whl
     python scripts/check_package.py dist/komadori
 
-Installs a wheel into a new virtual environment without its dependencies, which play with the packaged network does not
-need. Starts the program from another folder, with only the environment variables that the system needs. Fails if the
-package contains the test modules of the core or lacks the Japanese texts. If mypy is installed, checks the types that a
-wheel gives to a user.
+Installs a wheel into a new virtual environment, first without its dependencies, which play in a GUI does not need.
+Starts the program from another folder, with only the environment variables that the system needs. Fails if the package
+contains the test modules of the core or lacks the Japanese texts. If mypy is installed, checks the types that a wheel
+gives to a user.
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ COMMANDS = [  # each from a folder that contains GAME
     ["--version"],
     ["mate", "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"],
     ["convert", "game.usi", "--to", "kif"],
-    ["analyze", "game.usi", "--nodes", "1000", "--html", "game.html"],
     ["book", "show"],
-    ["play", "--level", "0"],
     ["csa", "--help"],
 ]
+WITH_LIBRARIES = [["analyze", "game.usi", "--nodes", "1000", "--html", "game.html"], ["play", "--level", "0"]]
 TEXTS = "usi_engine/locale/ja/LC_MESSAGES/usi_engine.mo"
 GAME = "position startpos moves 7g7f 3c3d 2g2f\n"
 SYSTEM = ("SYSTEMROOT", "TEMP") if os.name == "nt" else ()
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """Install the wheel into a new virtual environment; return the program."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+def install(wheel: Path, folder: Path, *options: str) -> Path:
+    """Install the wheel into a virtual environment, which is made if there is none; return the program."""
     scripts = folder / ("Scripts" if os.name == "nt" else "bin")
-    pip = [sys.executable, "-m", "pip", "--python", str(scripts / f"python{SUFFIX}"), "install", "--quiet"]
-    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
+    python = scripts / f"python{SUFFIX}"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, *options, str(wheel)], check=True)
     return scripts / f"usi_engine{SUFFIX}"
 
 
@@ -97,7 +98,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         target, elsewhere = Path(name, "配布 フォルダ"), Path(name, "elsewhere")
         elsewhere.mkdir()
-        program = copy(package, target) if package.is_dir() else install(package, target)
+        program = copy(package, target) if package.is_dir() else install(package, target, "--no-deps", "--no-index")
         files = [path for path in package.rglob("*") if path.is_file()] if package.is_dir() else [package]
         print(f"{package.name}: {sum(path.stat().st_size for path in files) / 1e6:.1f} MB")
         answer = run(program, elsewhere, "go", "depth", "8").splitlines()[-1]
@@ -106,6 +107,10 @@ def main() -> None:
         print(answer)
         (elsewhere / "game.usi").write_text(GAME, encoding="ascii")
         for command in COMMANDS:
+            print(run(program, elsewhere, *command).strip().splitlines()[-1])
+        if package.is_file():
+            install(package, target)  # with the libraries that it needs
+        for command in WITH_LIBRARIES:
             print(run(program, elsewhere, *command).strip().splitlines()[-1])
         print(open_page(program, elsewhere))
         if package.is_file() and importlib.util.find_spec("mypy") and check(program.with_name(f"python{SUFFIX}")):

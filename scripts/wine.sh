@@ -7,6 +7,7 @@
 # WINDOWS_PYTHON=FOLDER uses another CPython 3.11 for Windows, with python.exe, include/, libs/ and Lib/ as in python.org's
 # installer or the folder `tools` of NuGet's package `python`, and installs packages there. This does not replace a test
 # on Windows with MSVC, but Python and the pipes are the same. build/wine/usi_engine starts the engine, also for GUIs.
+# FOLDER=PATH builds a folder without Python in this folder instead of running the tests.
 set -eu
 native=$(realpath -s "$(command -v "$1")")
 shift
@@ -86,7 +87,7 @@ compile() {
         [ "$module" != core_ext/base/processor.cp311-win_amd64.pyd ] || target=$needs
         # shellcheck disable=SC2086
         x86_64-w64-mingw32-gcc -shared -O3 -std=gnu11 -fwrapv -DNDEBUG -fvisibility=hidden \
-            -DMS_WIN64 -DCORE_EXT_LEVEL=3 $target -I"$python/include" -Icore_ext -I. "$source" -o "$module" \
+            -DMS_WIN64 -DCORE_EXT_LEVEL=3 -DCORE_EXT_TARGET=x86-64-v3 $target -I"$python/include" -Icore_ext -I. "$source" -o "$module" \
             -L"$python/libs" -lpython311 -static-libgcc
     done
 }
@@ -111,4 +112,10 @@ export WINEPREFIX='$WINEPREFIX' WINEDEBUG='$WINEDEBUG'
 exec wine '$python/python.exe' -m usi_engine "\$@"
 END
 chmod +x "$out/usi_engine"
+if [ -n "${FOLDER:-}" ]; then
+    windows_pip "pyinstaller>=6"
+    windows_python -m PyInstaller --noconfirm --log-level ERROR --distpath "$FOLDER" \
+        --workpath build/folder-windows scripts/folder.spec
+    exit
+fi
 windows_python -m pytest -p no:cacheprovider "$@"

@@ -15,7 +15,7 @@ from pathlib import Path
 from usi_engine import NAME, __version__
 from usi_engine.core import CoreError, build_in_words, load_core, reason_of, text_of
 from usi_engine.game.loop import carry_out, serve
-from usi_engine.language import _, choose, split_language
+from usi_engine.language import _, choose, chosen, split_language
 from usi_engine.usi.output import Writer
 
 # Commands with a module of their own, imported only when called: play does not need them.
@@ -157,9 +157,14 @@ def _carry_out(arguments: list[str]) -> int:
     if fault:
         print(fault, file=sys.stderr)
         return WRONG_ARGUMENTS
+    language = chosen()
     choose("en")  # USI output is not translated
     writer = Writer(sys.stdout.buffer)
     status = 0 if carry_out(commands, writer) else INTERRUPTED
+    if isinstance(writer.fault, OSError) and writer.fault.errno not in PIPE_CLOSED:
+        choose(language)
+        print(unwritten(writer.fault), file=sys.stderr, flush=True)
+        status = 1
     _exit(writer, status)
     return status
 

@@ -7,6 +7,7 @@ pictures that the READMEs show are in this folder: analysis.png and game.png.
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,6 @@ LANGUAGES = ("en", "ja")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 WIDTHS = (390, 768, 1280)
 NODES = "100000"
-COARSE = 8  # of 256 values of a colour, between two that are used
 PLIES = 46  # of the game in the browser
 
 
@@ -47,8 +47,12 @@ def game_server(lang: str) -> Iterator[str]:
     command = [*PROGRAM, "play", *options, "startpos", "moves", *next(load_games(RECORD)).moves[:PLIES]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        yield next(word for line in process.stdout for word in line.split() if word.startswith("http://"))
-        process.terminate()
+        try:
+            found = re.search(r"http://[\w.:/-]+", process.stdout.readline())
+            assert found
+            yield found[0]
+        finally:
+            process.terminate()
 
 
 def show_mistake(page: Page) -> None:
@@ -93,10 +97,10 @@ def all_pictures(browser: Browser, folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def small(picture: bytes) -> bytes:
-    """Return a PNG whose colours are rounded, which makes it half as large."""
+    """Return a PNG of 256 colours, a quarter as large."""
     made = io.BytesIO()
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    image.point(lambda value: min(round(value / COARSE) * COARSE, 255)).save(made, "PNG", optimize=True)
+    image.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
     return made.getvalue()
 
 

@@ -19,6 +19,7 @@ from core_ext.board import Board
 from core_ext.engine import INFINITE, PAIRS, KppWeights, MateSolver, Network, PieceValues, StopToken, Table, Worker
 from tests.conftest import NewWorker
 from tests.positions import HARD_MATE
+from usi_engine.evaluation.architecture import parse_name
 
 OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
 
@@ -79,10 +80,11 @@ def test_a_network_of_an_architecture_that_changes() -> None:
     """Its sizes are read once."""
 
     class Growing:
-        features, width, hidden2, sfnn, hands, kings, progress, common, shards = "K+P", 64, 8, False, "", "", "", 0, 1
-
         def __init__(self) -> None:
             self.asked = 0
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(parse_name("NNUE_kp_64x2_8_8"), name)
 
         @property
         def hidden1(self) -> int:

@@ -331,7 +331,7 @@ def test_loading_is_not_on_the_clock_of_the_command_line(no_network: None) -> No
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/full")
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["mate", "--help"], ["mate", MATED], ["convert", "GAME", "--to", "usi"], ["book", "show"]]
+    "arguments", [["--help"], ["mate", "--help"], ["mate", MATED], ["convert", "GAME", "--to", "usi"], ["perft", "2"]]
 )
 def test_output_to_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
     game = tmp_path / "game.usi"

@@ -86,7 +86,7 @@ TRANSCRIPTS = {
         > setoption name BookFile value C:/my books/standard book.db ; getoption BookFile
         < ^BookFile = C:/my books/standard book.db$
         > setoption name BookFile value /nowhere/at all.db ; isready
-        < ^info string .*[/\\]nowhere[/\\]at all.db ; ^readyok$
+        < ^info string .*nowhere.at all.db ; ^readyok$
         > setoption name USI_Ponder value true ; setoption name EnteringKingRule value tryrule ; getoption
         < ^USI_Ponder = true$ ; ^EnteringKingRule = TryRule$
         > setoption name USI_Ponder value perhaps

@@ -76,6 +76,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Addresses of pages by name and language: "game en" with a puzzle, "variations en", "index en", "game ja", ..."""
     found, results = {}, {name: analysed_game(f"{file}.kifu") for name, file in
                           (("game", "whole_game"), ("variations", "variations"))}  # fmt: skip
+    results["variations"].game.record.header.update({"先手": "W" * 90, "棋戦": "王" * 90})
     accepted = tuple((move,) for move in SOLUTION[::2])
     puzzle = Puzzle(50, Board(MATE_IN_THREE), "mate", "Mate in 3", SOLUTION, accepted, "")
     for lang in language.LANGUAGES:

@@ -108,6 +108,7 @@ def test_every_move_by_touch(open_page: OpenPage, pages: Pages) -> None:
 
 
 def test_address_opens_a_ply(open_page: OpenPage, pages: Pages) -> None:
+    assert current(open_page(pages["game en"] + "#1.5x")) == "1"
     page = open_page(pages["game en"] + "#24")
     assert current(page) == "24"
     assert shown(page) == said(data_of(page)["nodes"][24]["sfen"])
@@ -154,7 +155,9 @@ def test_arrows_turning_and_letters(open_page: OpenPage, pages: Pages) -> None:
 
 
 def test_record_and_variations(open_page: OpenPage, pages: Pages) -> None:
-    page = open_page(pages["variations en"])
+    """Long names do not make the page wider."""
+    page = open_page(pages["variations en"], 390)
+    assert faults_of(page) == []
     nodes = data_of(page)["nodes"]
     expect(page.locator("#now .comment")).to_have_text("開始局面")
     page.locator(".variation .chip", has_text="S").first.click()  # the second move of 3 Bx2b+ Sx2b

@@ -35,7 +35,9 @@ def start() -> Iterator[Start]:
         running.append(subprocess.Popen(program, stdout=subprocess.PIPE, text=True, cwd=ROOT))
         output = running[-1].stdout
         assert output is not None
-        return output.readline().split()[-1]
+        address = re.search(r"http://[\w.:/-]+", output.readline())
+        assert address
+        return address[0]
 
     yield started
     for one in running:

@@ -33,6 +33,7 @@ from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.table import Table
 from usi_engine.play.terms import Terms
+from usi_engine.records.tree import Record
 
 CORE = load_core()
 TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
@@ -311,11 +312,33 @@ def test_an_engine_that_has_ended(opened: list[Pages]) -> None:
     opened.append(pages := Pages())
     pages.opponent.close()
     pages.act("move", move="7g7f")
-    end = time.monotonic() + 20
     with pytest.raises(CoreError, match="the engine has ended"):
-        while time.monotonic() < end:
-            pages.table.check()
-            time.sleep(0.01)
+        check_for_a_while(pages)
+
+
+def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the player nor a page waits for ever."""
+    opened.append(pages := Pages())
+
+    def fail(*_: object) -> None:
+        raise ValueError("not a move")
+
+    monkeypatch.setattr(pages.opponent, "answer", fail)
+    pages.act("move", move="7g7f")
+    with pytest.raises(CoreError, match="ValueError: not a move"):
+        check_for_a_while(pages)
+    monkeypatch.setattr(review.Review, "_analysed", fail)
+    changed = threading.Event()
+    started = review.Review(Record(START), "material", changed.set)
+    started.start()
+    assert changed.wait(20) and started.fault == "ValueError: not a move"
+
+
+def check_for_a_while(pages: Pages) -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        pages.table.check()
+        time.sleep(0.01)
 
 
 # ---- the command ----

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
 import re
 from collections.abc import Iterator
+from contextlib import redirect_stderr
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -38,7 +40,8 @@ def texts() -> dict[str, Path]:
     found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
     # The fault of a file is translated when it is shown.
     for path in sorted([*(PROGRAM / "records").rglob("*.py"), *(PROGRAM / "evaluation").rglob("*.py")]):
-        found |= dict.fromkeys(texts_of(path, "fault", "Fault", "named_errors"), path)
+        with redirect_stderr(io.StringIO()):  # Babel warns of f-strings, which stay English
+            found |= dict.fromkeys(texts_of(path, "fault", "Fault", "named_errors"), path)
     found |= dict.fromkeys(texts_of_core(), ROOT / "core_ext" / "shogi" / "sfen.pyx")
     return found
 

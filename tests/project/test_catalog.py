@@ -72,6 +72,14 @@ def test_help_in_each_language(
         assert max(map(cells, text.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("words", [["learn"], ["learn", "corpus"], ["learn", "train"], ["learn", "selfplay"]])
+def test_help_of_training_is_narrow(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert max(map(cells, printed(capsys, monkeypatch, *words, "--help").splitlines())) <= 80
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

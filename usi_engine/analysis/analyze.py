@@ -26,6 +26,7 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.usi.arguments import Parser, spin
+from usi_engine.usi.output import show
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -157,7 +158,7 @@ class Outputs:
 def write_file(path: Path, text: str) -> None:
     """Write a file and say so. OSError, RecordError."""
     write_text(path, text)
-    print(_("wrote {path}").format(path=path), flush=True)
+    show(_("wrote {path}").format(path=path))
 
 
 # ---- the command ----
@@ -177,7 +178,7 @@ def run(args: argparse.Namespace) -> int:
             result = analysis.analysed(game, variations=args.variations)
             outputs.write(result, analysis.puzzles(result) if args.puzzles else [])
         except RecordError as error:
-            print(error, file=sys.stderr)
+            show(*str(error).split("\n"), file=sys.stderr)
             faults += 1
     outputs.finish()
     return 1 if faults else 0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 KEPT_FILES = 500  # of about 40 KB each
 LARGEST_FILE = 64 * 2**20  # bytes
 LARGEST = 32000  # the value of a mate on the board
-# A link is not followed, and a pipe does not block; Windows has neither.
+# A link is not followed, and a pipe does not block; Windows lacks these flags.
 REGULAR = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # Errors of what is no result: bad bytes, other JSON, numbers such as 1e999, deep nesting.
 NO_RESULT = (ValueError, TypeError, KeyError, OverflowError, RecursionError)

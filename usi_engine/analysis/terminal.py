@@ -16,6 +16,7 @@ from usi_engine.analysis.words import end_text, grade_name, is_japanese, player_
 from usi_engine.columns import cells, padded
 from usi_engine.language import _
 from usi_engine.records.notation import NamedMove
+from usi_engine.usi.output import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +47,7 @@ def print_line(console: Console, text: str, style: str, word: str) -> None:
     """Print a line that is not wrapped."""
     from rich.text import Text  # noqa: PLC0415
 
-    line = Text(text)
+    line = Text(printable(text))
     line.highlight_words([word or text], style)
     console.print(line, soft_wrap=True)
 

@@ -25,6 +25,7 @@ from usi_engine.language import _
 from usi_engine.records.files import write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.usi.arguments import Parser, whole
+from usi_engine.usi.output import printable
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000
@@ -80,9 +81,8 @@ def build(args: argparse.Namespace) -> int:
     tree = make_tree(core, args, counted, searcher)
     text, positions, moves = book_text(tree, args.margin if searches else None, note(args, searches, reader.count))
     write_text(args.out, text)
-    print(
-        _("wrote {file}: {positions} positions, {moves} moves").format(file=args.out, positions=positions, moves=moves)
-    )
+    done = _("wrote {file}: {positions} positions, {moves} moves")
+    print(printable(done.format(file=args.out, positions=positions, moves=moves)))
     return 1 if reader.faults else 0
 
 
@@ -121,7 +121,7 @@ class RecordReader:
                     yield item
                 else:
                     self.faults += 1
-                    print(item, file=sys.stderr)
+                    print(printable(str(item)), file=sys.stderr)
 
 
 def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMoves], searcher: Searcher | None) -> Tree:

@@ -12,6 +12,7 @@ from usi_engine.core import load_core
 from usi_engine.language import _, chosen
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.options import Options
+from usi_engine.usi.output import printable
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -24,7 +25,7 @@ JAPANESE_WIDTHS = (-14, -14, 6, 6, 7, 7)
 
 def table(name: str, board: Board) -> list[str]:
     """Return a row for each move, with its share under the default options; no rows without moves. BookError."""
-    player = BookPlayer(open_book(name), lambda fault: print(fault, file=sys.stderr))
+    player = BookPlayer(open_book(name), lambda fault: print(printable(fault), file=sys.stderr))
     rules = rules_of(Options(), board.turn == load_core().black)
     moves = player.moves(board, rules.flipped)
     weights = {move: max(move.count, 1) for move in allowed(moves, rules)}

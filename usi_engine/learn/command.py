@@ -12,7 +12,7 @@ from usi_engine.core import CoreError, load_core, text_of
 from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
 from usi_engine.learn.nnue.network_card import MOST_TEMPO
-from usi_engine.usi.arguments import real, spin, whole
+from usi_engine.usi.arguments import Parser, real, spin, whole
 
 NO_LEAVES = "none"
 DESCRIPTION = (
@@ -28,11 +28,11 @@ MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # searched without late move pruning
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Commands = argparse._SubParsersAction[Parser]
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
+    top = Parser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
     add_corpus(commands)
     add_train(commands)

@@ -54,6 +54,8 @@ class Review:
             return
         except (CoreError, WeightsError, MemoryError) as error:
             self.fault = text_of(error)
+        except Exception as error:  # without a fault the page would wait for ever
+            self.fault = f"{type(error).__name__}: {error}"
         self._changed()
 
     def _analysed(self) -> str:

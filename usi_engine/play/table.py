@@ -185,17 +185,18 @@ class Table:
 
     def _listen(self) -> None:
         """Take the engine's answers until it ends."""
-        while True:
-            question = self._questions.get()
-            try:
+        try:
+            while True:
+                question = self._questions.get()
                 thought = self._opponent.answer()
-            except CoreError as error:
-                self._fault = error
-                return
-            with self._changed:
-                if question is self._question:
-                    self._take(question, thought)
-                    self._update()
+                with self._changed:
+                    if question is self._question:
+                        self._take(question, thought)
+                        self._update()
+        except CoreError as error:
+            self._fault = error
+        except Exception as error:  # without this thread the game would wait for ever
+            self._fault = CoreError(f"{type(error).__name__}: {error}")
 
     def _take(self, question: Question, thought: Thought) -> None:
         if question.is_hint:

@@ -14,6 +14,7 @@ from usi_engine.records.formats import FORMATS, SUFFIXES
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.writer import losses, text_of
 from usi_engine.usi.arguments import Parser
+from usi_engine.usi.output import show
 
 
 def parser() -> argparse.ArgumentParser:
@@ -60,9 +61,8 @@ def named_text(game: Game, kind: str) -> str:
     except RecordError as error:
         raise RecordError(f"{game.name}: {error}") from None
     if lost := losses(game.record, kind):
-        print(
-            _("{name}: {kind} cannot hold {lost}").format(name=game.name, kind=kind.upper(), lost=lost), file=sys.stderr
-        )
+        message = _("{name}: {kind} cannot hold {lost}")
+        show(message.format(name=game.name, kind=kind.upper(), lost=lost), file=sys.stderr)
     return text
 
 

@@ -34,13 +34,15 @@ def show(*lines: str, file: TextIO | None = None) -> None:
 class Writer:
     """A writer of lines to a binary stream, for any thread.
 
-    If the reader has closed it, the writer calls `when_closed` once and discards all later lines.
+    If the reader has closed it, or it cannot be written, the writer keeps the error as `fault`, calls `when_closed`
+    once and discards all later lines.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._lock = threading.Lock()
         self.closed = False
+        self.fault: Exception | None = None
         self.when_closed: Callable[[], None] = lambda: None
 
     def line(self, text: str) -> None:
@@ -55,8 +57,8 @@ class Writer:
             try:
                 self._stream.write(data)
                 self._stream.flush()
-            except (OSError, ValueError):
-                self.closed = True
+            except (OSError, ValueError) as error:
+                self.closed, self.fault = True, error
                 self.when_closed()
 
     def info(self, text: str) -> None:

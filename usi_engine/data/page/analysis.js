@@ -44,6 +44,9 @@ function step(by) {
   return render();
 }
 
+// page.html#24 opens at move 24.
+const plyOfAddress = () => parseInt(location.hash.slice(1), 10) || 0;
+
 function goToEnd() {
   if (here.line) openLine(here.line, here.line.steps.length - 1);
   else goTo(nodes.length - 1);
@@ -257,7 +260,8 @@ function buildPuzzles() {
   at("puzzles").hidden = !game.puzzles.length;
   puzzles = new PuzzlePlayer(board, at("now"), game, ply => { board.turn(turned); goTo(ply); });
   at("puzzles").append(h("h2", {}, labels.puzzles), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
-    h("p", {}, puzzle.goal), h("button", {type: "button", onclick: () => startPuzzle(number)}, fillText(labels.puzzle, {number: number + 1})))));
+    h("p", {}, puzzle.goal, " ", h("span", {class: "soft"}, fillText(labels.move_number, {number: puzzle.ply + 1}))),
+    h("button", {type: "button", onclick: () => startPuzzle(number)}, fillText(labels.puzzle, {number: number + 1})))));
 }
 
 function startPuzzle(number) {
@@ -322,7 +326,7 @@ function listen() {
     const end = event.changedTouches[0], right = end.clientX - start.clientX, down = end.clientY - start.clientY;
     if (Math.abs(right) > SWIPE && Math.abs(right) > 2 * Math.abs(down)) step(right < 0 ? 1 : -1);
   });
-  window.addEventListener("hashchange", inGame(() => goTo(+location.hash.slice(1) || 0)));
+  window.addEventListener("hashchange", inGame(() => goTo(plyOfAddress())));
 }
 
 function buildGraph() {
@@ -345,4 +349,4 @@ buildSummary();
 buildRecord();
 buildPuzzles();
 listen();
-goTo(+location.hash.slice(1) || 0);  // page.html#24 opens at move 24
+goTo(plyOfAddress());
