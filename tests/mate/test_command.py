@@ -81,6 +81,18 @@ def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
     assert [line.strip() for line in lines[1:6:2]] == [NO_MATE, "\\x1b[2J", BARE_KING]
 
 
+def test_threads_answer_in_the_order_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first problem takes by far the longest; there are more threads than problems."""
+    (tmp_path / "problems.txt").write_text(f"{BARE_KING}\n{GOLD}\nno sfen\n{NO_MATE}\n", encoding="utf-8")
+    printed = list[list[str]]()
+    for threads in ("1", "2", "9"):
+        words = [str(tmp_path / "problems.txt"), "--hash", "16", "--nodes", "20000", "--threads", threads]
+        assert main(words) == 1
+        printed.append([line.rpartition(" ")[0] for line in capsys.readouterr().out.splitlines()])  # no seconds
+    assert [line.split()[2] for line in printed[0] if ", line" in line] == ["1:", "2:", "3:", "4:"]
+    assert printed[1] == printed[2] == printed[0]
+
+
 @pytest.mark.parametrize("length", ["abc", "9" * 5000])
 def test_a_length_that_is_no_number_is_named_with_its_line(
     tmp_path: Path, length: str, capsys: pytest.CaptureFixture[str]
@@ -121,17 +133,18 @@ def test_what_cannot_be_read(words: list[str], message: str, capsys: pytest.Capt
     assert message in errors
 
 
-@pytest.mark.parametrize("limit", ["--nodes=-1", "--hash=0", "--seconds=0"])
+@pytest.mark.parametrize("limit", ["--nodes=-1", "--hash=0", "--seconds=0", "--threads=0"])
 def test_a_limit_out_of_range_is_refused(limit: str) -> None:
     with pytest.raises(SystemExit):
         main(["problems.tsv", limit])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
-def test_interrupted_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_interrupted_at_once(tmp_path: Path, threads: str) -> None:
     """Ctrl-C does not wait for the solver, which is running after the line of the easy problem."""
-    (tmp_path / "problems.tsv").write_text(f"7k1/9/7P1/9/9/9/9/9/9 b G 1\n{HARD_MATE}\n", encoding="utf-8")
-    program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
+    (tmp_path / "problems.tsv").write_text(f"7k1/9/7P1/9/9/9/9/9/9 b G 1\n{HARD_MATE}\n{HARD_MATE}\n", encoding="utf-8")
+    program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64", "--threads", threads]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
         assert started.stdout is not None
         assert started.stdout.readline().endswith(b"line 1: mate in 1: G*2b\n")

@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event
 from typing import TYPE_CHECKING
 
-from usi_engine.api.mate_search import solve_interruptibly
 from usi_engine.columns import padded
 from usi_engine.core import Core, board_of
 from usi_engine.language import _
@@ -89,23 +91,6 @@ def looks_like_position(text: str) -> bool:
     return first in ("position", "sfen", "startpos") or first.count("/") == 8
 
 
-def attempt(
-    core: Core, solver: MateSolver, stop: StopToken, problem: MateProblem, limits: argparse.Namespace
-) -> MateResult:
-    """Solve one problem and verify the mate."""
-    begun = time.perf_counter()
-    try:
-        board = board_of(core, problem.sfen)
-    except ValueError as error:
-        return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
-    stop.clear()
-    stop.set_in(limits.seconds)
-    status, moves = solve_interruptibly(solver, stop, board, limits.nodes, limits.shortest)
-    seconds = time.perf_counter() - begun
-    wrong = status == "mate" and not is_mate(board, moves)
-    return MateResult(problem, status, moves, solver.nodes, seconds, wrong)
-
-
 def is_mate(board: Board, moves: list[str]) -> bool:
     """Return True if every move of the first side checks and the last check allows only futile interpositions."""
     end = after_checks(board, moves)
@@ -176,10 +161,57 @@ def row(title: str, results: list[MateResult]) -> str:
     return cells_of(title, *map(str, counts), f"{seconds:.3f}")
 
 
+class Solvers:
+    """A solver with a stop token for each thread; their tables share `hash` megabytes. MemoryError."""
+
+    def __init__(self, core: Core, threads: int, limits: argparse.Namespace) -> None:
+        check_free(limits.hash)
+        self._core, self._limits = core, limits
+        self._interrupted = Event()
+        self._stops = [core.stop_token() for _thread in range(threads)]
+        self._idle = SimpleQueue[tuple["MateSolver", "StopToken"]]()
+        for stop in self._stops:
+            self._idle.put((core.mate_solver(limits.hash // threads, stop), stop))
+
+    def attempt(self, problem: MateProblem) -> MateResult:
+        """Solve one problem with an idle solver and verify the mate."""
+        begun = time.perf_counter()
+        try:
+            board = board_of(self._core, problem.sfen)
+        except ValueError as error:
+            return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
+        status, moves, nodes = self._solve(board)
+        wrong = status == "mate" and not is_mate(board, moves)
+        return MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
+
+    def _solve(self, board: Board) -> tuple[str, list[str], int]:
+        solver, stop = self._idle.get()
+        try:
+            stop.clear()
+            stop.set_in(self._limits.seconds)
+            if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
+                return "unknown", [], 0
+            status, moves = solver.solve(board, self._limits.nodes, "shortest" if self._limits.shortest else "shorter")
+            return status, moves, solver.nodes
+        finally:
+            self._idle.put((solver, stop))
+
+    def interrupt(self) -> None:
+        """Stop all solvers for good. Any thread may call it."""
+        self._interrupted.set()
+        for stop in self._stops:
+            stop.set()
+
+
 def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:
-    """Yield the results in the order of the problems, each as soon as it is known. MemoryError."""
-    stop = core.stop_token()
-    check_free(limits.hash)
-    solver = core.mate_solver(limits.hash, stop)
-    for problem in problems:
-        yield attempt(core, solver, stop, problem, limits)
+    """Yield the results in the order of the problems, each as soon as it is known. MemoryError.
+
+    The main thread only waits, because it gets Ctrl-C only while it runs Python code.
+    """
+    threads = min(limits.threads, len(problems), limits.hash)
+    solvers = Solvers(core, threads, limits)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield from pool.map(solvers.attempt, problems)
+        finally:
+            solvers.interrupt()
