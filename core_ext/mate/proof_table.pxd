@@ -24,9 +24,10 @@ cdef struct ProofEntry:
 cdef struct ProofTable:
     ProofEntry *entries
     void *block
-    uint64_t capacity
-    SharedWord used         # entries; other threads may read it
-    const Stop *stop        # aborts a garbage collection
+    uint64_t capacity       # entries in use; grows to `limit`, so that a small problem writes to few pages
+    uint64_t limit          # entries allocated
+    SharedWord used         # occupied entries; other threads may read it
+    const Stop *stop        # aborts an enlargement and a garbage collection
     bint rehash_aborted     # clear the table before the next search
 
 # Result of a node, from its table entry, its initial numbers or its children.
@@ -39,12 +40,13 @@ cdef struct PnResult:
 
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1
 cdef void proof_table_free(ProofTable *table) noexcept nogil
+# Free all entries and start small again; only the part in use is written to.
 cdef void proof_table_clear(ProofTable *table) noexcept nogil
 # Return the permille of entries in use.
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
 # Find the stored result of a node reached on the path `path_key`; return False if there is none.
 cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
                             PnResult *found) noexcept nogil
-# `work` is the number of nodes searched for the result. May collect garbage.
+# `work` is the number of nodes searched for the result. May enlarge the table or collect garbage.
 cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key, const PnResult *result,
                             uint64_t work) noexcept nogil

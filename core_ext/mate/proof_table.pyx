@@ -1,6 +1,6 @@
 """Open addressing with linear probing; all entries of a key, with any hands, are in one run."""
 
-from libc.string cimport memset
+from libc.string cimport memmove, memset
 
 from core_ext.shogi.hand cimport hand_covers
 from core_ext.base.atomic cimport add_to_word, load_word, store_word
@@ -10,6 +10,9 @@ from core_ext.shogi.types cimport Hand, uint32_t, uint64_t
 
 cdef enum:
     SAMPLE = 1 << 16    # entries sampled for the garbage threshold; entries moved between two checks of the stop flag
+    SMALLEST = 1 << 14  # entries in use at first
+    GROWTH = 8          # factor of an enlargement
+    LARGE = 1 << 20     # a table in use of this size grows to its limit, so that no larger copy delays a stop
 
 
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
@@ -18,7 +21,8 @@ cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
     table.entries = <ProofEntry *>allocate_large(capacity * sizeof(ProofEntry), &table.block)
     if table.entries == NULL:
         raise MemoryError(f"no memory for a mate table of {megabytes} MB")
-    table.capacity = capacity
+    table.limit = capacity
+    table.capacity = min(capacity, <uint64_t>SMALLEST)
     store_word(&table.used, 0)
     return 0
 
@@ -109,7 +113,20 @@ cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t
         entry.length = result.length
         entry.hand = result.hand if solved else hand
     if load_word(&table.used) > table.capacity // 4 * 3:
-        collect_garbage(table)
+        if table.capacity < table.limit:
+            enlarge(table)
+        else:
+            collect_garbage(table)
+
+
+cdef void enlarge(ProofTable *table) noexcept nogil:
+    """Move the entries to the end of a larger table, then each to its home slot, which is never after its place."""
+    cdef uint64_t before = table.capacity, first
+    table.capacity = table.limit if before >= LARGE else min(before * GROWTH, table.limit)
+    first = table.capacity - before
+    memmove(table.entries + first, table.entries, before * sizeof(ProofEntry))
+    memset(table.entries, 0, min(before, first) * sizeof(ProofEntry))
+    rehash(table, first)
 
 
 cdef void collect_garbage(ProofTable *table) noexcept nogil:
@@ -122,7 +139,7 @@ cdef void collect_garbage(ProofTable *table) noexcept nogil:
         else:
             kept += 1
     store_word(&table.used, kept)
-    rehash(table)
+    rehash(table, 0)
 
 
 cdef uint32_t garbage_threshold(const ProofTable *table) noexcept nogil:
@@ -139,16 +156,17 @@ cdef uint32_t garbage_threshold(const ProofTable *table) noexcept nogil:
             return threshold
 
 
-cdef void rehash(ProofTable *table) noexcept nogil:
-    """Move every entry as near to its home slot as possible, starting after a free slot so that no run is split.
-    A stop leaves the table unusable until it is cleared (rehash_aborted).
+cdef void rehash(ProofTable *table, uint64_t first) noexcept nogil:
+    """Move every entry from slot `first` on as near to its home slot as possible, starting after a free slot so that no
+    run is split. A stop leaves the table unusable until it is cleared (rehash_aborted).
     """
-    cdef uint64_t start = 0, step, slot, home
+    cdef uint64_t start = first, step = 0, slot, home
     cdef ProofEntry entry
     while table.entries[start].work:
         start += 1
     slot = start
-    for step in range(table.capacity):
+    # The run after `start` is moved again: it may have been placed behind entries that were moved last.
+    while step < table.capacity - first or table.entries[slot].work:
         if step % SAMPLE == 0 and (stop_requested(table.stop) or past_deadline(table.stop)):
             table.rehash_aborted = True
             return
@@ -159,11 +177,12 @@ cdef void rehash(ProofTable *table) noexcept nogil:
             while table.entries[home].work:
                 home = next_slot(table, home)
             table.entries[home] = entry
-        slot = next_slot(table, slot)
+        slot = slot + 1 if slot + 1 < table.capacity else first
+        step += 1
 
 
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil:
-    return <int>(load_word(&table.used) * 1000 // table.capacity)
+    return <int>(load_word(&table.used) * 1000 // table.limit)
 
 
 cdef void proof_table_free(ProofTable *table) noexcept nogil:
@@ -172,6 +191,8 @@ cdef void proof_table_free(ProofTable *table) noexcept nogil:
 
 
 cdef void proof_table_clear(ProofTable *table) noexcept nogil:
-    memset(table.entries, 0, table.capacity * sizeof(ProofEntry))
+    if load_word(&table.used):
+        memset(table.entries, 0, table.capacity * sizeof(ProofEntry))
+    table.capacity = min(table.limit, <uint64_t>SMALLEST)
     store_word(&table.used, 0)
     table.rehash_aborted = False

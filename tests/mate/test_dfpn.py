@@ -1,9 +1,12 @@
 """The mate solver: proofs are played out against every evasion, disproofs searched by brute force."""
 
+import os
 import random
+import sys
 import threading
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -253,6 +256,34 @@ def test_a_table_that_is_often_garbage_collected_stays_correct() -> None:
     status, line = solver.solve(Board(BARE_KING), node_limit=3_000_000)
     assert solver.hashfull <= 751
     assert status == "unknown" or ends_in_mate(Board(BARE_KING), line)
+
+
+@pytest.mark.parametrize("sfen", [BARE_KING, HARD_MATE, ASTRAL_TRAVELER])
+def test_an_enlarged_table_keeps_every_entry(sfen: str) -> None:
+    """The part in use grows from 16,384 entries to 26,214 (1 MB) or 131,072 (16 MB): the search is the same in both,
+    and again in the cleared table.
+    """
+    solvers = new_solver(1), new_solver(16)
+    counts = list[tuple[int, int]]()
+    for solver in (*solvers, *solvers):
+        solver.clear()
+        solver.solve(Board(sfen), 24_000)
+        counts.append((solver.nodes, solver.expanded))
+    assert 469 < solvers[0].hashfull < 750
+    assert len(set(counts)) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads memory in use from /proc")
+def test_small_problems_touch_a_small_part_of_a_large_table(mate_problems: list[MateProblem]) -> None:
+    def megabytes_in_use() -> int:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+    before = megabytes_in_use()
+    solver = new_solver(512)
+    for _plies, sfen, _solution in mate_problems[::5]:
+        solver.solve(Board(sfen))
+    solver.clear()
+    assert megabytes_in_use() - before < 128
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,7 @@ class Solvers:
             stop.set_in(self._limits.seconds)
             if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
                 return "unknown", [], 0
+            solver.clear()  # the result must not depend on the problems that this solver had before
             status, moves = solver.solve(board, self._limits.nodes, "shortest" if self._limits.shortest else "shorter")
             return status, moves, solver.nodes
         finally:
