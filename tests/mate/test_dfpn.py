@@ -260,8 +260,8 @@ def test_a_table_that_is_often_garbage_collected_stays_correct() -> None:
 
 @pytest.mark.parametrize("sfen", [BARE_KING, HARD_MATE, ASTRAL_TRAVELER])
 def test_an_enlarged_table_keeps_every_entry(sfen: str) -> None:
-    """The part in use grows from 16,384 entries to 26,214 (1 MB) or 131,072 (16 MB); the search is the same in both, and
-    again in the cleared table.
+    """The part in use grows from 16,384 entries to 26,214 (1 MB) or 131,072 (16 MB): the search is the same in both,
+    and again in the cleared table.
     """
     solvers = new_solver(1), new_solver(16)
     counts = list[tuple[int, int]]()
