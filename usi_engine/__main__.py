@@ -109,7 +109,7 @@ def _run(arguments: list[str]) -> int:
     if arguments:
         choose(language)
     if arguments[:1] in (["--help"], ["-h"]):
-        from usi_engine.command_line import help_text  # noqa: PLC0415  (not needed in play)
+        from usi_engine.game.command_line import help_text  # noqa: PLC0415  (not needed in play)
 
         replace_missing_letters()
         print(help_text())
@@ -145,7 +145,7 @@ def _tool(name: str, arguments: list[str]) -> int:
 
 
 def _carry_out(arguments: list[str]) -> int:
-    from usi_engine import command_line  # noqa: PLC0415  (not needed in play)
+    from usi_engine.game import command_line  # noqa: PLC0415  (not needed in play)
 
     commands = command_line.commands_of(arguments)
     fault = command_line.fault_in(commands, [*TOOLS, "learn"])

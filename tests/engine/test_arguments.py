@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from usi_engine.command_line import commands_of
+from usi_engine.game.command_line import commands_of
 from usi_engine.usi.arguments import real, spin, whole
 
 SFEN = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"

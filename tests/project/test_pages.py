@@ -15,8 +15,8 @@ from tests.project import pages
 from tests.project.pages import LINK, PAGES, READMES, ROOT, USI, arguments_of, code, option_rows, prose, read
 from usi_engine.__main__ import TOOLS
 from usi_engine.book_tool.command import parser as book_parser
-from usi_engine.command_line import commands_of
 from usi_engine.csa.command import arguments_of as csa_arguments
+from usi_engine.game.command_line import commands_of
 from usi_engine.learn.command import parser as learn_parser
 from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options, Spin
 from usi_engine.usi.protocol import Ignored, Malformed, parse

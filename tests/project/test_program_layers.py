@@ -11,13 +11,13 @@ PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 LAYERS: dict[str, str] = {
     "   ": "language columns",
     "usi": "options output protocol arguments driver",
-    "": "core memory progress command_line",
+    "": "core memory progress",
     "evaluation": "cache names files kpp_file features selectors architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
     "api": "results mate_search stream search_engine usi_process engine async_engine",
     " ": "player",
-    "game": "console resources skill request bench mating thinking session loop",
+    "game": "command_line console resources skill request bench mating thinking session loop",
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
     "mate_tool": "problems command",
