@@ -50,7 +50,7 @@ def reason_of(error: OSError) -> str:
 
 def report(error: Exception) -> None:
     """Print an error on standard error. An OSError without a file is raised: standard output cannot be written."""
-    if isinstance(error, OSError) and error.filename is None:
+    if isinstance(error, OSError) and error.errno is not None and error.filename is None:
         raise error
     print(printable(text_of(error)), file=sys.stderr)
 

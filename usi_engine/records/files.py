@@ -22,7 +22,8 @@ def naming_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename, error.filename2 = str(path), None
+        if error.errno is not None:  # of the system, not a lost connection
+            error.filename, error.filename2 = str(path), None
         raise
 
 
