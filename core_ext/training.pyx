@@ -171,7 +171,7 @@ cdef class Trainer:
 
 
 cdef class Block:
-    """Zeroed memory on huge pages, as a buffer of bytes. ValueError for less than no bytes, MemoryError."""
+    """Zeroed memory on huge pages, as a buffer of bytes. ValueError for a negative number of bytes, MemoryError."""
     cdef void *memory
     cdef void *block
     cdef Py_ssize_t size

@@ -20,7 +20,7 @@ from bench.command import new_parser
 from bench.table import print_table
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
-from usi_engine.mate_tool.problems import mates_by_checks
+from usi_engine.mate_tool.problems import after_checks
 
 MEGABYTES = 1
 LIMIT = 1_000_000
@@ -41,6 +41,12 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
             if len(fields) != 3 or not fields[0].isdecimal():
                 raise ValueError(f"not a length, an sfen and a solution: '{line[:60]}'")
             yield int(fields[0]), fields[1]
+
+
+def mates_by_checks(board: Board, moves: list[str]) -> bool:
+    """Return True if every move of the first side checks and the last one mates."""
+    end = after_checks(board, moves)
+    return end is not None and not end.legal_moves(include_all=True)
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

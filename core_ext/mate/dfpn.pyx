@@ -222,7 +222,7 @@ cdef void join_group(Solver *s, PnNode *node, Child *child) noexcept nogil:
 
 
 cdef inline bint is_settled(const PnNode *node, const Child *child) noexcept nogil:
-    """Return whether the child leaves the node to its other children."""
+    """Return whether the node is solved only by its other children: a failed check, or an answered evasion."""
     return not child.waiting and child_phi(node, &child.result) == 0
 
 

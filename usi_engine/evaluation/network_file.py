@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from usi_engine.evaluation.architecture import Architecture, format_text, parse_text
+from usi_engine.evaluation.features import BONAPIECES, SQUARES
 from usi_engine.evaluation.files import Fault, named_errors, open_file
 
 FILE_NAME = "nn.bin"
@@ -29,7 +30,7 @@ VERSION = 0x7AF32F16
 LARGEST_FILE = (1 << 31) - 1
 LONGEST_TEXT = 4096
 PADDED = 32  # inputs of a dense layer are padded to a multiple of it
-PROGRESS_SHAPE = (81, 1548)
+PROGRESS_SHAPE = (SQUARES, BONAPIECES)
 WORD = 4
 # An array with the buffer protocol. Arrays from a file are memoryviews, because play starts without numpy.
 Words = Any

@@ -99,12 +99,6 @@ def is_mate(board: Board, moves: list[str]) -> bool:
     return all(answer[1] == "*" and is_futile(end, answer) for answer in end.legal_moves(include_all=True))
 
 
-def mates_by_checks(board: Board, moves: list[str]) -> bool:
-    """Return True if every move of the first side checks and the last one mates."""
-    end = after_checks(board, moves)
-    return end is not None and not end.legal_moves(include_all=True)
-
-
 def after_checks(board: Board, moves: list[str]) -> Board | None:
     """Return the position after the line; None if a move of its first side gives no check or is not the last."""
     end = board.copy()

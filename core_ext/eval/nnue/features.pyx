@@ -1,8 +1,8 @@
 """Tables of a feature set from its description."""
 
-from core_ext.eval.bonapiece cimport features, inverse_square, mirror_square
+from core_ext.eval.bonapiece cimport HALF_SQUARES, features, inverse_square, mirror_square
 
-BUCKETS = (1, 45, 81)       # all kings' squares together, those of files 1 to 5, each one
+BUCKETS = (1, HALF_SQUARES, SQUARES)   # for all squares of the king, for each of files 1 to 5, for each
 
 cdef int square_in(int view, int square) noexcept:
     """Return Black's square as a view has it."""
