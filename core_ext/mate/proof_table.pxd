@@ -2,22 +2,25 @@
 
 from core_ext.base.atomic cimport SharedWord
 from core_ext.base.stop cimport Stop
-from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
+from core_ext.shogi.types cimport Hand, int16_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     PROOF_INFINITE = 1 << 30
     PATH_INDEPENDENT = 65535
+    UNLIMITED = 20000       # plies, if the length of a mate is not limited
 
 # `hand` is the attacker's. pn = 0: proved for every hand that covers it (the proof pieces). dn = 0: disproved for every
 # hand that it covers (the disproof pieces). A disproof by a repetition is valid only on the path of `path_key`:
 # `repetition_depth` is then the depth of the earliest repeated position, and pn and dn are the numbers for other paths.
+# `length` is in plies: a proof is a mate in at most so many, a disproof excludes a mate within so many (UNLIMITED: any
+# mate), the numbers of an unsolved node come from a search for a mate within so many.
 cdef struct ProofEntry:
     uint64_t key
     uint64_t path_key
     Hand hand
     uint32_t pn
     uint32_t dn
-    uint16_t length             # of the mate found, in plies
+    int16_t length
     uint16_t repetition_depth   # or PATH_INDEPENDENT
     uint32_t work               # nodes searched below, for garbage collection; 0 marks a free entry
 
@@ -35,7 +38,7 @@ cdef struct PnResult:
     uint32_t pn
     uint32_t dn
     Hand hand               # proof pieces or disproof pieces
-    uint16_t length
+    int16_t length          # see ProofEntry
     uint16_t repetition_depth
 
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1
@@ -44,8 +47,9 @@ cdef void proof_table_free(ProofTable *table) noexcept nogil
 cdef void proof_table_clear(ProofTable *table) noexcept nogil
 # Return the permille of entries in use.
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
-# Find the stored result of a node reached on the path `path_key`; return False if there is none.
-cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
+# Find the stored result for a mate within `remaining` plies of a node reached on the path `path_key`; return False if
+# there is none.
+cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,
                             PnResult *found) noexcept nogil
 # `work` is the number of nodes searched for the result. May enlarge the table or collect garbage.
 cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key, const PnResult *result,

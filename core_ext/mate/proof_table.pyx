@@ -36,14 +36,16 @@ cdef inline uint64_t next_slot(const ProofTable *table, uint64_t slot) noexcept 
     return slot + 1 if slot + 1 < table.capacity else 0
 
 
-cdef inline bint disproves(const ProofEntry *entry, Hand hand, uint64_t path_key) noexcept nogil:
-    """Return whether the entry is a disproof for this hand, at least on this path."""
+cdef inline bint disproves(const ProofEntry *entry, Hand hand, int remaining, uint64_t path_key) noexcept nogil:
+    """Return whether the entry is a disproof for this hand and length, at least on this path."""
+    if entry.length < remaining:
+        return False
     if entry.dn == 0:
         return hand_covers(entry.hand, hand)
     return entry.hand == hand and entry.repetition_depth != PATH_INDEPENDENT and entry.path_key == path_key
 
 
-cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
+cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,
                             PnResult *found) noexcept nogil:
     """Find the node's own entry, or one with another hand that solves it; of several proofs the shortest mate.
     So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends.
@@ -57,15 +59,16 @@ cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, ui
             return known
         if entry.key == key:
             if entry.pn == 0:
-                if hand_covers(hand, entry.hand) and (not proved or entry.length < found.length):
+                if (entry.length <= remaining and hand_covers(hand, entry.hand)
+                        and (not proved or entry.length < found.length)):
                     found[0] = result_of(entry)
                     known = proved = True
-            elif not proved and disproves(entry, hand, path_key):
+            elif not proved and disproves(entry, hand, remaining, path_key):
                 found[0] = result_of(entry)
                 found.pn = PROOF_INFINITE
                 found.dn = 0
                 return True
-            elif not proved and entry.hand == hand and entry.dn:
+            elif not proved and entry.hand == hand and entry.dn and remaining > 1:
                 found[0] = result_of(entry)
                 found.repetition_depth = PATH_INDEPENDENT
                 known = True
@@ -76,15 +79,27 @@ cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:
     return PnResult(entry.pn, entry.dn, entry.hand, entry.length, entry.repetition_depth)
 
 
-cdef ProofEntry *entry_for(ProofTable *table, uint64_t key, Hand hand, bint solved) noexcept nogil:
-    """Return the node's own entry, unsolved or (with the same hand) solved; else a free one."""
+cdef inline bint supersedes(const PnResult *result, Hand hand, const ProofEntry *entry) noexcept nogil:
+    """Return whether the result of a node with this hand makes an entry of its key useless."""
+    cdef bint shorter = result.length <= entry.length, longer = result.length >= entry.length
+    if entry.pn and entry.dn:
+        return entry.hand == hand and (shorter or result.pn) and (longer or result.dn)
+    if result.repetition_depth != PATH_INDEPENDENT:
+        return False
+    if entry.pn:
+        return result.dn == 0 and longer and hand_covers(result.hand, entry.hand)
+    return result.pn == 0 and shorter and hand_covers(entry.hand, result.hand)
+
+
+cdef ProofEntry *entry_for(ProofTable *table, uint64_t key, Hand hand, const PnResult *result) noexcept nogil:
+    """Return an entry that the result supersedes, or a free one."""
     cdef uint64_t slot = slot_of(table, key)
     cdef ProofEntry *entry
     while True:
         entry = table.entries + slot
         if entry.work == 0:
             return entry
-        if entry.key == key and entry.hand == hand and ((entry.pn and entry.dn) or solved):
+        if entry.key == key and supersedes(result, hand, entry):
             return entry
         slot = next_slot(table, slot)
 
@@ -92,12 +107,8 @@ cdef ProofEntry *entry_for(ProofTable *table, uint64_t key, Hand hand, bint solv
 cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key, const PnResult *result,
                             uint64_t work) noexcept nogil:
     cdef bint solved = result.pn == 0 or result.dn == 0
-    cdef ProofEntry *entry = entry_for(table, key, hand, solved)
+    cdef ProofEntry *entry = entry_for(table, key, hand, result)
     cdef bint fresh = entry.work == 0
-    if result.repetition_depth != PATH_INDEPENDENT and not fresh and not (entry.pn and entry.dn):
-        return
-    if result.pn == 0 and not fresh and entry.pn == 0 and entry.length < result.length:
-        return      # the stored mate is shorter
     entry.key = key
     entry.path_key = path_key
     entry.work = <uint32_t>min(1 + work + (0 if fresh else entry.work), <uint64_t>PROOF_INFINITE)
