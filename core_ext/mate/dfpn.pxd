@@ -65,6 +65,9 @@ cdef struct Solver:
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
+# Let a position with the attacker to move count as no mate until the next set_root. To be called for all such positions,
+# first without `store`, which makes keys of their own, then with it.
+cdef void avoid_position(Solver *solver, const Position *pos, bint store) noexcept nogil
 # Search solver.pos for a mate within `remaining` plies. Afterwards its node is stack[solver.base], its first child
 # children[0]. A repetition of one of the solver.base positions before it counts as no mate.
 cdef void search_root(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil

@@ -546,6 +546,15 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     return 0
 
 
+cdef void avoid_position(Solver *s, const Position *pos, bint store) noexcept nogil:
+    cdef Hand hand = hand_of(pos, s.attacker)
+    cdef PnResult result = disproved(hand, PATH_INDEPENDENT)
+    if store:
+        proof_table_store(&s.table, node_key(s, pos.state.board_key, UNLIMITED, 0), hand, 0, &result, PROOF_INFINITE)
+    else:
+        s.salt ^= extend_path(0, pos.state.board_key, hand)
+
+
 cdef uint64_t piece_counts(const Position *pos) noexcept nogil:
     """Count the pieces of each type, in both hands and on the board."""
     cdef Hand total = both_hands(pos)

@@ -88,8 +88,9 @@ cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
     return best
 
 
-cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept nogil:
-    cdef int length = 0, plies = remaining, _
+cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun) noexcept nogil:
+    """Continue a line whose first `begun` moves were made; return its length, 0 without a mate."""
+    cdef int length = begun, plies = remaining, _
     cdef Move move
     while length < room:
         if length % 2 == 0:
@@ -102,20 +103,20 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept no
         line[length] = move
         length += 1
         make_move(s, move, False)
-    for _ in range(length):
+    for _ in range(begun, length):
         undo_move(&s.pos)
     return length if length % 2 and not s.stopped else 0
 
 
-cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
-    """Find the line of the proof itself. This is quick, so it ignores the stop flag."""
+cdef int proved_line(Solver *s, Move *line, int room, int begun) noexcept nogil:
+    """Find the line of the proof itself, after `begun` moves. This is quick, so it ignores the stop flag."""
     cdef const Stop *stop = s.stop
     cdef Stop never
     cdef int length
     clear_stop(&never)
     s.stop = s.table.stop = &never
     s.node_limit = 0
-    length = mating_line(s, line, room, UNLIMITED)
+    length = mating_line(s, line, room, UNLIMITED, begun)
     s.stop = s.table.stop = stop
     return length
 
@@ -150,7 +151,7 @@ cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int lo
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
         s.node_limit = max(limit, load_word(&s.nodes) + 1)
     plies = shortest_mate(s, longest)
-    plies = mating_line(s, line, MAX_MATE_PLY, plies) if plies else 0
+    plies = mating_line(s, line, MAX_MATE_PLY, plies, 0) if plies else 0
     if plies:
         memcpy(solution.line, line, plies * sizeof(Move))
         solution.length = plies
@@ -165,7 +166,44 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     result = prove(s, True, UNLIMITED, 0)
     if result.pn:
         return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
-    solution.length = proved_line(s, solution.line, MAX_MATE_PLY)
+    solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 0)
     if aim != AIM_FIRST:
         shorten(s, solution, aim, limit, result.length)
     return SOLVED_MATE if solution.length else UNSOLVED
+
+
+# ---- one check of the attacker ----
+
+cdef int plies_after_check(Solver *s, int longest) noexcept nogil:
+    """Return the length of the shortest mate against the longest evasion, at most `longest`; -1 if stopped."""
+    cdef int plies
+    for plies in range(0, longest + 1, 2):
+        if prove(s, False, plies, 0).pn == 0:
+            return plies
+        if s.stopped:
+            return -1
+    return -1
+
+
+cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted) noexcept nogil:
+    cdef PnResult result
+    cdef Move line[MAX_MATE_PLY]
+    cdef int plies
+    solution.line[0] = line[0] = check
+    solution.length = 0
+    solution.shortest = False
+    make_move(s, check, False)
+    result = prove(s, False, UNLIMITED, 0)
+    if result.pn == 0 and line_wanted:
+        solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1)
+        s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
+        plies = plies_after_check(s, result.length)
+        plies = mating_line(s, line, MAX_MATE_PLY, plies, 1) if plies >= 0 else 0
+        if plies:
+            memcpy(solution.line, line, plies * sizeof(Move))
+            solution.length = plies
+            solution.shortest = True
+    undo_move(&s.pos)
+    if result.pn == 0:
+        return SOLVED_MATE
+    return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED

@@ -18,7 +18,7 @@ from tests.positions import HARD_MATE, flipped, flipped_move, random_boards
 from tests.programs import quickest
 from tests.shogi.slow_shogi import Position
 from tests.shogi.slow_shogi import other as opponent
-from usi_engine.mate_tool.problems import is_mate
+from usi_engine.api.mate_lines import is_mate
 
 # The bare king of Shogi Zuko (1755), number 98: long, with every kind of interposition.
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
