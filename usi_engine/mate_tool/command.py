@@ -136,6 +136,8 @@ def lines_of_others(
         yield "    " + text.format(ply=other.ply, kind=kind, plies=plies, moves=moves)
         yield from (f"        {line}" for line in japanese)
     yield "    " + summary(others)
+    if not result.proved:
+        yield "    " + _("these moves are not proved to be the shortest mate against the longest defence")
 
 
 def word_for(kind: Kind) -> str:

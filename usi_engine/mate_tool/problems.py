@@ -46,7 +46,8 @@ class MateProblem:
 @dataclass(frozen=True)
 class MateResult:
     """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`; `wrong` marks
-    moves that do not mate. `others` are the second solutions, None if they were not looked for.
+    moves that do not mate. `others` are the second solutions, None if they were not looked for; `proved` if the line examined is the file's or
+    a shortest mate.
     """
 
     problem: MateProblem
@@ -57,6 +58,7 @@ class MateResult:
     wrong: bool = False
     fault: str = ""
     others: list[SecondSolution] | None = None
+    proved: bool = True
 
     @property
     def solution(self) -> list[str]:
@@ -156,7 +158,7 @@ class Solvers:
         solver, stop = self._idle.get()
         try:
             board = board_of(self._core, problem.sfen)
-            status, moves, nodes = self._solve(board, solver, stop)
+            status, moves, nodes = self._solve(problem, board, solver, stop)
             wrong = status == "mate" and not is_mate(board, moves)
             result = MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
             if self._limits.all and status == "mate" and not wrong:
@@ -167,24 +169,30 @@ class Solvers:
         finally:
             self._idle.put((solver, stop))
 
-    def _solve(self, board: Board, solver: MateSolver, stop: StopToken) -> tuple[str, list[str], int]:
+    def _solve(
+        self, problem: MateProblem, board: Board, solver: MateSolver, stop: StopToken
+    ) -> tuple[str, list[str], int]:
+        share = 2 if self._limits.all else 1  # the other half is for second solutions
         stop.clear()
-        stop.set_in(self._limits.seconds)
+        stop.set_in(self._limits.seconds / share)
         if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
             return "unknown", [], 0
         solver.clear()  # the result must not depend on the problems that this solver had before
-        status, moves = solver.solve(board, self._limits.nodes, "shortest" if self._limits.shortest else "shorter")
+        shortest = self._limits.shortest or (self._limits.all and not problem.solution)
+        status, moves = solver.solve(board, self._limits.nodes // share, "shortest" if shortest else "shorter")
         return status, moves, solver.nodes
 
     def _examine(self, result: MateResult, board: Board, solver: MateSolver, stop: StopToken) -> MateResult:
         """Look for second solutions along the file's solution or the line found. ValueError if that is no mate."""
+        proved = solver.proved_shortest or bool(result.problem.solution)
+        stop.set_in(self._limits.seconds - result.seconds)
         examination = Examination(board, result.solution)
         limit = self._limits.nodes
         with progress_bar(examination.total if self._is_only_problem else 0, _("checks")) as step:
             for _decided in examination.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):
                 step()
         others = examination.results()
-        return replace(result, nodes=result.nodes + examination.nodes, others=others)
+        return replace(result, nodes=result.nodes + examination.nodes, others=others, proved=proved)
 
     def interrupt(self) -> None:
         """Stop all solvers for good. Any thread may call it."""
