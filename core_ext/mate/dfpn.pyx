@@ -33,8 +33,8 @@ from core_ext.mate.proof_pieces cimport (
     proof_hand_before, with_exclusive_types,
 )
 from core_ext.mate.proof_table cimport (
-    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_allocate, proof_table_clear, proof_table_free,
-    proof_table_probe, proof_table_store,
+    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_allocate, proof_table_free, proof_table_probe,
+    proof_table_store,
 )
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
@@ -520,7 +520,6 @@ cdef int allocate_solver(Solver *s, int megabytes) except -1:
     if s.stack == NULL or s.children == NULL:
         raise MemoryError("no memory for a mate search")
     proof_table_allocate(&s.table, megabytes)
-    s.table.stop = s.stop
     return 0
 
 
@@ -533,8 +532,6 @@ cdef void free_solver(Solver *s) noexcept nogil:
 
 cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     copy_position(&s.pos, pos, 2 * MAX_MATE_PLY + 16)
-    if s.table.rehash_aborted:
-        proof_table_clear(&s.table)
     s.attacker = pos.side
     # Board and attacker's hand alone do not determine the defender's hand: add the pieces in play.
     s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F
