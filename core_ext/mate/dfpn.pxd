@@ -42,7 +42,7 @@ cdef struct PnNode:
     int waiting             # number of waiting children
     uint32_t others         # part of the delta that is not the chosen child's
     int remaining           # plies left for the mate
-    int blocked_slider      # 1 + square of the checking slider that the last move, a drop, blocked; else 0
+    int blocked_slider      # 1 + square of the checking slider that the last move blocked; else 0
     bint attacking          # OR node
 
 cdef struct Solver:

@@ -79,13 +79,13 @@ def ends_in_mate(board: Board, line: list[str]) -> bool:
     for number, move in enumerate(line):
         played.push(move)
         assert number % 2 or played.is_check()
-    return all(answer[1] == "*" and answer_loses(played, answer, 30) for answer in played.legal_moves(include_all=True))
+    return all(blocks(played, answer) and answer_loses(played, answer, 30) for answer in played.legal_moves(include_all=True))
 
 
 def attack_mates(board: Board, plies: int, slider: str = "") -> bool:
     """Return whether brute force finds a mate if futile interpositions do not count.
 
-    `slider` is the square of the slider that the last drop blocked.
+    `slider` is the square of the slider that the last move blocked.
     """
     if plies >= 1 and any(defence_fails(board, move, plies - 1) for move in board.checking_moves(include_all=True)):
         return True
@@ -93,12 +93,14 @@ def attack_mates(board: Board, plies: int, slider: str = "") -> bool:
 
 
 def takes_with_mate(board: Board, slider: str, end: str) -> bool:
-    """Return whether the slider mates by capturing the dropped piece, which returns to the defender's hand."""
+    """Return whether the slider mates by capturing the interposed piece; one that was dropped returns to the hand."""
     target, piece, us = board.moves()[-1][2:], board.moves()[-1][0], "bw"[board.turn]
     if not board.is_legal(slider + target + end):
         return False
     taken = board.copy()
     taken.push(slider + target + end)
+    if board.moves()[-1][1] != "*":
+        return taken.is_check() and all_answers_fail(taken, 0)
     position = Position(taken.sfen())
     position.hands[us][piece] -= 1
     position.hands[opponent(us)][piece] += 1
@@ -112,10 +114,15 @@ def defence_fails(board: Board, move: str, plies: int) -> bool:
     return fails
 
 
+def blocks(board: Board, answer: str) -> bool:
+    """Return whether the evasion is neither a move of the king nor a capture."""
+    return answer[:2] != board.king_square(board.turn) and board.piece_at(answer[2:4]) is None
+
+
 def all_answers_fail(board: Board, plies: int) -> bool:
     checkers = board.checkers()
     for answer in board.legal_moves(include_all=True):
-        slider = checkers[0] if answer[1] == "*" else ""
+        slider = checkers[0] if blocks(board, answer) else ""
         if plies <= 0 and not slider:
             return False
         board.push(answer)

@@ -13,7 +13,7 @@ def is_mate(board: Board, moves: list[str]) -> bool:
     end = after_checks(board, moves)
     if end is None:
         return False
-    return all(answer[1] == "*" and is_futile(end, answer) for answer in end.legal_moves(include_all=True))
+    return all(is_futile(end, answer) for answer in end.legal_moves(include_all=True))
 
 
 def after_checks(board: Board, moves: list[str]) -> Board | None:
@@ -27,9 +27,11 @@ def after_checks(board: Board, moves: list[str]) -> Board | None:
 
 
 def is_futile(board: Board, answer: str) -> bool:
-    """Return True if a drop is a futile interposition: the attacker then mates in one, or by capturing the piece,
+    """Return True if an evasion is a futile interposition: the attacker then mates in one, or by capturing the piece,
     whatever is interposed next.
     """
+    if answer[:2] == board.king_square(board.turn) or board.piece_at(answer[2:4]):
+        return False
     board.push(answer)
     captures = [move for move in board.checking_moves(include_all=True) if move[2:4] == answer[2:4] and move[1] != "*"]
     found = board.mate_in_one() is not None or any(mates_after(board, move) for move in captures)
@@ -40,7 +42,6 @@ def is_futile(board: Board, answer: str) -> bool:
 def mates_after(board: Board, move: str) -> bool:
     """Return True if `move` mates, or allows only futile interpositions."""
     board.push(move)
-    answers = board.legal_moves(include_all=True)
-    mates = all(answer[1] == "*" and is_futile(board, answer) for answer in answers)
+    mates = all(is_futile(board, answer) for answer in board.legal_moves(include_all=True))
     board.pop()
     return mates
