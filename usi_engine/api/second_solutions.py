@@ -71,7 +71,8 @@ class Examination:
     def run(self, solver: MateSolver, stop: StopToken, limit: int = 0) -> Iterator[None]:
         """Try the checks with growing numbers of nodes; yield when one is decided.
 
-        It ends when all are decided, at the stop or after `limit` nodes (0: none).
+        Checks that can only be exceptions by custom are tried with FIRST_NODES only. It ends when the others are
+        decided, at the stop or after `limit` nodes (0: none).
         """
         nodes = FIRST_NODES
         while self._untried:
@@ -79,7 +80,7 @@ class Examination:
                 left = limit - self.nodes if limit else nodes
                 if left <= 0 or stop.is_set():
                     return
-                if self._try(solver, ply, check, min(nodes, left)):
+                if self._try(solver, ply, check, min(nodes, left)) or self._exception(ply, check):
                     self._untried.remove((ply, check))
                     yield
             nodes *= GROWTH
@@ -87,6 +88,8 @@ class Examination:
     def results(self) -> list[SecondSolution]:
         """Return what is found, by ply."""
         for ply, check in self._untried:
+            if self._exception(ply, check):
+                continue
             self.found.setdefault((ply, check), SecondSolution(ply + 1, (check,), Kind.UNDECIDED))
         return [self.found[key] for key in sorted(self.found)]
 
@@ -101,21 +104,24 @@ class Examination:
             return kind is not Kind.UNDECIDED
         return status == "nomate"
 
-    def _kind(self, solver: MateSolver, ply: int, moves: list[str], nodes: int) -> Kind:
-        rest = self.solution[ply:]
-        board = self.positions[ply // 2]
+    def _exception(self, ply: int, check: str) -> Kind | None:
+        """Return the class of a check that is an exception if it mates, by what it differs in from the solution's."""
+        board, rest = self.positions[ply // 2], self.solution[ply:]
         if len(rest) == 1:
             return Kind.LAST_MOVE
-        kind = difference(board, rest[0], moves[0])
-        same = followed(board, rest, moves[0]) if kind else None
-        if kind and same and is_mate(board, same):
-            return kind
-        if len(moves) < len(rest):
-            return Kind.SECOND
+        kind = difference(board, rest[0], check)
+        same = followed(board, rest, check) if kind else None
+        return kind if same and is_mate(board, same) else None
+
+    def _kind(self, solver: MateSolver, ply: int, moves: list[str], nodes: int) -> Kind:
+        """Return the class of a check that mates by `moves`."""
+        exception, rest = self._exception(ply, moves[0]), self.solution[ply:]
+        if exception or len(moves) < len(rest):
+            return exception or Kind.SECOND
         back = Kind.ORDER if len(moves) == len(rest) else Kind.DETOUR
         if moves[-len(rest) :] == rest:
             return back
-        status, _moves = solver.solve_check(board, moves[0], nodes, self.positions)
+        status, _moves = solver.solve_check(self.positions[ply // 2], moves[0], nodes, self.positions)
         self.nodes += solver.nodes
         return {"mate": Kind.SECOND, "nomate": back}.get(status, Kind.UNDECIDED)
 

@@ -45,9 +45,10 @@ class MateProblem:
 
 @dataclass(frozen=True)
 class MateResult:
-    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`; `wrong` marks
-    moves that do not mate. `others` are the second solutions, None if they were not looked for; `proved` if the line examined is the file's or
-    a shortest mate.
+    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`.
+
+    `wrong` marks moves that do not mate. `others` are the second solutions, None if they were not looked for; `proved`
+    is True if they were along the file's solution or a shortest mate.
     """
 
     problem: MateProblem
