@@ -41,7 +41,7 @@ cdef struct PnNode:
     int waiting             # number of waiting children
     uint32_t others         # part of the delta that is not the chosen child's
     int remaining           # plies left for the mate
-    int blocked_slider      # 1 + square of the checking slider that the last move, a drop, blocked; else 0
+    int blocked_slider      # 1 + square of the checking slider that the last move blocked; else 0
     bint attacking          # OR node
 
 cdef struct Solver:
@@ -64,6 +64,9 @@ cdef struct Solver:
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
+# Let a position with the attacker to move count as no mate until the next set_root. To be called for all such positions,
+# first without `store`, which makes keys of their own, then with it.
+cdef void avoid_position(Solver *solver, const Position *pos, bint store) noexcept nogil
 # Search solver.pos for a mate within `remaining` plies. Afterwards its node is stack[solver.base], its first child
 # children[0]. A repetition of one of the solver.base positions before it counts as no mate.
 cdef void search_root(Solver *solver, bint attacking, int remaining) noexcept nogil
