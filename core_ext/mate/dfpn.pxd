@@ -14,6 +14,13 @@ cdef enum:
     MAX_MATE_PLY = 4096     # longest line
     MAX_CHILDREN = 1 << 18  # of all nodes on the current line together
 
+# The capture of a futile interposition, after which no plies remain. A piece that was dropped returns to the defender's
+# hand, as if nothing had happened. One moved from the board is kept by the attacker, which has no ply left to drop it:
+# in the hand it would defend better than on the board.
+cdef enum:
+    RETURNED = 1
+    KEPT = 2
+
 cdef struct Child:
     uint64_t key
     Hand hand               # the attacker's, after the move
@@ -21,7 +28,7 @@ cdef struct Child:
     int remaining           # see PnNode, also for blocked_slider
     Move move
     uint8_t blocked_slider
-    uint8_t returned        # capture of a futile interposition: the piece returns to the defender's hand
+    uint8_t futile          # RETURNED, KEPT: the capture of a futile interposition; else 0
     int previous            # the child before it in its group, or -1
     bint waiting            # for `previous` to be settled; until then it counts as settled itself
     bint unsupported        # a drop of the defender on a square that none of its pieces attacks

@@ -166,7 +166,7 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
     cdef PnResult result
     if proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &result):
         return result
-    make_move(s, child.move, child.returned)
+    make_move(s, child.move, child.futile == RETURNED)
     if node.attacking:
         result = initial_and_node(s, child.remaining)
     else:
@@ -176,14 +176,14 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
     return result
 
 
-cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint returned) noexcept nogil:
+cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, int futile) noexcept nogil:
     cdef Child *child = s.children + node.first + node.count
     child.move = move
-    child.returned = returned
+    child.futile = <uint8_t>futile
     child.blocked_slider = <uint8_t>blocked_slider
     child.remaining = node.remaining
     if node.remaining != UNLIMITED:
-        child.remaining = 0 if returned else max(node.remaining - 1, 0)
+        child.remaining = 0 if futile else node.remaining - 1
     join_group(s, node, child)
     node.count += 1
     if not child.waiting:
@@ -195,7 +195,7 @@ cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept n
     cdef Move32 move32 = to_move32(&s.pos, child.move)
     cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef int depth
-    child.hand = node.hand if child.returned else hand_after(s, move32, node.attacking)
+    child.hand = node.hand if child.futile == RETURNED else hand_after(s, move32, node.attacking)
     child.key = node_key(s, board_key, child.blocked_slider)
     if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
@@ -241,19 +241,13 @@ cdef void end_waiting(Solver *s, PnNode *node) noexcept nogil:
 
 
 cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
-    """Add captures of the interposed piece by the slider: if one mates at once, the interposition was futile.
-
-    A dropped piece returns to the defender's hand. One moved from the board stays with the attacker, which may not use
-    it: no plies remain. Before that its capture is among the checks already.
-    """
+    """Add captures of the interposed piece by the slider: if one mates at once, the interposition was futile."""
     cdef int origin = node.blocked_slider - 1, target = to_square(s.pos.state.move)
-    cdef bint dropped = is_drop(s.pos.state.move)
-    if not dropped and node.remaining >= 1:
-        return
+    cdef int futile = RETURNED if is_drop(s.pos.state.move) else KEPT
     if is_legal(&s.pos, board_move(origin, target)):
-        add_child(s, node, board_move(origin, target), 0, dropped)
+        add_child(s, node, board_move(origin, target), 0, futile)
     if is_legal(&s.pos, promotion_move(origin, target)):
-        add_child(s, node, promotion_move(origin, target), 0, dropped)
+        add_child(s, node, promotion_move(origin, target), 0, futile)
 
 
 cdef void expand(Solver *s, PnNode *node) noexcept nogil:
@@ -271,7 +265,7 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
     while move != last:
-        add_child(s, node, move[0], slider if has(between, to_square(move[0])) else 0, False)
+        add_child(s, node, move[0], slider if has(between, to_square(move[0])) else 0, 0)
         if solves_node(node, &s.children[node.first + node.count - 1].result):
             return
         move += 1
@@ -334,16 +328,16 @@ cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcep
     return second_delta
 
 
-cdef inline int plies_to_mate(const PnNode *node, const Child *child) noexcept nogil:
+cdef inline int plies_to_mate(const Child *child) noexcept nogil:
     """Return the length of a mate that begins with this proved check; the capture of a futile interposition takes back
     the plies of both.
     """
-    return -1 if child.returned or node.remaining < 1 else child.result.length + 1
+    return -1 if child.futile else child.result.length + 1
 
 
 cdef inline int plies_without_mate(const Child *child) noexcept nogil:
     """Return the length within which a mate by this disproved move is excluded."""
-    return UNLIMITED if child.returned or child.result.length >= UNLIMITED else child.result.length + 1
+    return UNLIMITED if child.futile or child.result.length >= UNLIMITED else child.result.length + 1
 
 
 cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
@@ -352,7 +346,7 @@ cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
     cdef Child *child
     for i in range(node.first, node.first + node.count):
         child = s.children + i
-        if child.result.pn == 0 and (best == NULL or plies_to_mate(node, child) < plies_to_mate(node, best)):
+        if child.result.pn == 0 and (best == NULL or plies_to_mate(child) < plies_to_mate(best)):
             best = child
     return best
 
@@ -360,9 +354,9 @@ cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
 cdef PnResult or_node_proof(Solver *s, const PnNode *node) noexcept nogil:
     cdef Child *best = shortest_mate_child(s, node)
     cdef Hand hand = best.result.hand
-    if not best.returned:
+    if best.futile != RETURNED:
         hand = proof_hand_before(hand, to_move32(&s.pos, best.move))
-    return proved(hand, plies_to_mate(node, best))
+    return proved(hand, plies_to_mate(best))
 
 
 cdef PnResult and_node_proof(Solver *s, const PnNode *node) noexcept nogil:
@@ -386,7 +380,7 @@ cdef PnResult or_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
     for i in range(node.first, node.first + node.count):
         child = s.children + i
         allowed = child.result.hand
-        if not child.returned:
+        if child.futile != RETURNED:
             allowed = disproof_hand_before(allowed, to_move32(&s.pos, child.move))
         hand = hand_min(hand, allowed)
         repetition_depth = min(repetition_depth, child.result.repetition_depth)
@@ -455,7 +449,7 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
     cdef Child *child = s.children + node.chosen
     cdef PnNode *below = node + 1
     cdef uint32_t margin = min(second_delta + second_delta * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
-    make_move(s, child.move, child.returned)
+    make_move(s, child.move, child.futile == RETURNED)
     s.depth += 1
     push_node(s, not node.attacking, child.key, extend_path(node.path_key, child.key, child.hand), child.hand,
               child.remaining, child.blocked_slider)

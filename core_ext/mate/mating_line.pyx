@@ -113,7 +113,7 @@ cdef Move exact_defence(Solver *s, int remaining) noexcept nogil:
 
 
 cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun) noexcept nogil:
-    """Continue a line after `begun` moves by a shortest mate of `remaining` plies; return its length, or 0 if stopped."""
+    """Continue a line after `begun` moves by a shortest mate of `remaining` plies; return its length, 0 if stopped."""
     cdef int length = begun, _
     cdef Move move
     while length < room:
