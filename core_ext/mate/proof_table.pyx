@@ -47,15 +47,11 @@ cdef inline ProofEntry *entry_at(const ProofTable *table, const Partition *part,
     return part.entries + slot // RUN * (table.count * RUN) + slot % RUN
 
 
-cdef inline int length_of(const ProofEntry *entry) noexcept nogil:
-    return entry.length if entry.repetition_depth == PATH_INDEPENDENT else UNLIMITED
-
-
 cdef inline bint disproves(const ProofEntry *entry, Hand hand, int remaining, uint64_t path_key) noexcept nogil:
     """Return whether the entry is a disproof for this hand and length, at least on this path."""
     if entry.dn == 0:
         return entry.length >= remaining and hand_covers(entry.hand, hand)
-    return (entry.hand == hand and remaining == UNLIMITED and entry.repetition_depth != PATH_INDEPENDENT
+    return (entry.hand == hand and entry.repetition_depth != PATH_INDEPENDENT
             and entry.path == <uint32_t>path_key and entry.length == <int16_t>(path_key >> 32))
 
 
@@ -90,7 +86,9 @@ cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t k
                     found[0] = result_of(entry)
                     known = proved = True
             elif not proved and disproves(entry, hand, remaining, path_key):
-                found[0] = PnResult(PROOF_INFINITE, 0, entry.hand, <int16_t>length_of(entry), entry.repetition_depth)
+                found[0] = PnResult(PROOF_INFINITE, 0, entry.hand, entry.length, entry.repetition_depth)
+                if entry.dn:
+                    found.length = <int16_t>remaining
                 return True
             elif not proved and entry.hand == hand and entry.dn and remaining > 1:
                 found[0] = PnResult(entry.pn, entry.dn, hand, <int16_t>remaining, PATH_INDEPENDENT)
@@ -104,9 +102,10 @@ cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:
 
 cdef inline bint supersedes(const PnResult *result, Hand hand, const ProofEntry *entry) noexcept nogil:
     """Return whether the result of a node with this hand makes an entry of its key useless."""
-    cdef bint shorter = result.length <= length_of(entry), longer = result.length >= length_of(entry)
+    cdef bint shorter = result.length <= entry.length, longer = result.length >= entry.length
+    cdef bint repetition = entry.repetition_depth != PATH_INDEPENDENT or result.repetition_depth != PATH_INDEPENDENT
     if entry.pn and entry.dn:
-        return entry.hand == hand and (shorter or result.pn) and (longer or result.dn)
+        return entry.hand == hand and (repetition or ((shorter or result.pn) and (longer or result.dn)))
     if result.repetition_depth != PATH_INDEPENDENT:
         return False
     if entry.pn:
