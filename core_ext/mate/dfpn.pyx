@@ -34,7 +34,7 @@ from core_ext.mate.proof_pieces cimport (
     proof_hand_before, with_exclusive_types,
 )
 from core_ext.mate.proof_table cimport (
-    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_clear, proof_table_probe, proof_table_store,
+    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_probe, proof_table_store,
 )
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
@@ -599,8 +599,6 @@ cdef void free_solver(Solver *s) noexcept nogil:
 
 cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     copy_position(&s.pos, pos, 2 * MAX_MATE_PLY + 16)
-    if s.table.rehash_aborted:
-        proof_table_clear(s.table)
     s.attacker = pos.side
     # Board and attacker's hand alone do not determine the defender's hand: add the pieces in play.
     s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F

@@ -114,10 +114,10 @@ cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
     cdef Stop never
     cdef int length
     clear_stop(&never)
-    s.stop = s.table.stop = &never
+    s.stop = &never
     s.node_limit = 0
     length = mating_line(s, line, room, UNLIMITED)
-    s.stop = s.table.stop = stop
+    s.stop = stop
     return length
 
 
