@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from usi_engine.columns import padded
@@ -155,41 +156,69 @@ def row(title: str, results: list[MateResult]) -> str:
     return cells_of(title, *map(str, counts), f"{seconds:.3f}")
 
 
-class Solvers:
-    """A solver with a stop token for each thread; their tables share `hash` megabytes. MemoryError."""
+class ThreadShares:
+    """Divides the threads among the solvers at work: one each while problems wait, all of them afterwards."""
 
-    def __init__(self, core: Core, threads: int, limits: argparse.Namespace) -> None:
+    def __init__(self, threads: int, problems: int) -> None:
+        self._threads, self._waiting = threads, problems
+        self._at_work: list[MateSolver] = []
+        self._lock = Lock()
+
+    @contextmanager
+    def for_problem(self, solver: MateSolver) -> Iterator[None]:
+        """Count the solver as at work on the next problem."""
+        self._change(self._at_work.append, solver, 1)
+        try:
+            yield
+        finally:
+            self._change(self._at_work.remove, solver, 0)
+
+    def _change(self, change: Callable[[MateSolver], None], solver: MateSolver, begun: int) -> None:
+        with self._lock:
+            change(solver)
+            self._waiting -= begun
+            count = len(self._at_work)
+            for number, each in enumerate(self._at_work):
+                each.threads = 1 if self._waiting else (self._threads + number) // count
+
+
+class Solvers:
+    """Solvers with stop tokens for problems side by side; their tables share `hash` megabytes. MemoryError."""
+
+    def __init__(self, core: Core, limits: argparse.Namespace, problems: int) -> None:
         check_free(limits.hash)
+        self.count = min(limits.threads, problems, limits.hash)
+        self._shares = ThreadShares(limits.threads, problems)
         self._core, self._limits = core, limits
         self._interrupted = Event()
-        self._stops = [core.stop_token() for _thread in range(threads)]
+        self._stops = [core.stop_token() for _solver in range(self.count)]
         self._idle = SimpleQueue[tuple["MateSolver", "StopToken"]]()
         for stop in self._stops:
-            self._idle.put((core.mate_solver(limits.hash // threads, stop), stop))
+            self._idle.put((core.mate_solver(limits.hash // self.count, stop), stop))
 
     def attempt(self, problem: MateProblem) -> MateResult:
         """Solve one problem with an idle solver and verify the mate."""
         begun = time.perf_counter()
-        try:
-            board = board_of(self._core, problem.sfen)
-        except ValueError as error:
-            return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
-        status, moves, nodes = self._solve(board)
-        wrong = status == "mate" and not is_mate(board, moves)
-        return MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
-
-    def _solve(self, board: Board) -> tuple[str, list[str], int]:
         solver, stop = self._idle.get()
         try:
-            stop.clear()
-            stop.set_in(self._limits.seconds)
-            if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
-                return "unknown", [], 0
-            solver.clear()  # the result must not depend on the problems that this solver had before
-            status, moves = solver.solve(board, self._limits.nodes, "shortest" if self._limits.shortest else "shorter")
-            return status, moves, solver.nodes
+            with self._shares.for_problem(solver):
+                board = board_of(self._core, problem.sfen)
+                status, moves, nodes = self._solve(board, solver, stop)
+            wrong = status == "mate" and not is_mate(board, moves)
+            return MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
+        except ValueError as error:
+            return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
         finally:
             self._idle.put((solver, stop))
+
+    def _solve(self, board: Board, solver: MateSolver, stop: StopToken) -> tuple[str, list[str], int]:
+        stop.clear()
+        stop.set_in(self._limits.seconds)
+        if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
+            return "unknown", [], 0
+        solver.clear()  # the result must not depend on the problems that this solver had before
+        status, moves = solver.solve(board, self._limits.nodes, "shortest" if self._limits.shortest else "shorter")
+        return status, moves, solver.nodes
 
     def interrupt(self) -> None:
         """Stop all solvers for good. Any thread may call it."""
@@ -203,9 +232,8 @@ def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespac
 
     The main thread only waits, because it gets Ctrl-C only while it runs Python code.
     """
-    threads = min(limits.threads, len(problems), limits.hash)
-    solvers = Solvers(core, threads, limits)
-    with ThreadPoolExecutor(threads) as pool:
+    solvers = Solvers(core, limits, len(problems))
+    with ThreadPoolExecutor(solvers.count) as pool:
         try:
             yield from pool.map(solvers.attempt, problems)
         finally:
