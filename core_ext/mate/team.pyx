@@ -20,7 +20,7 @@ from core_ext.shogi.position cimport copy_position, undo_move
 from core_ext.shogi.types cimport uint64_t
 
 cdef enum:
-    NODES_ALONE = 4096      # of the leader before the first helper starts: a few milliseconds
+    NODES_ALONE = 1024      # of the leader before the first helper starts: a millisecond
 
 cdef struct Helper:
     Solver solver
