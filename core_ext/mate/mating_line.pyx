@@ -16,6 +16,7 @@ from core_ext.shogi.types cimport MAX_MOVES, Move, NO_MOVE, uint64_t
 
 cdef enum:
     EXTRA_NODES = 100000    # after the proof, for a shortest mate or a line without repetition
+    GRACE = 50000           # after the proof, for its line
     MAX_ESCAPES = 4         # escape squares after the first check of a mate in three
 
 
@@ -40,32 +41,63 @@ cdef Move shortest_attack(Solver *s, int remaining, int base) noexcept nogil:
     return NO_MOVE if best == NULL else best.move
 
 
-cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
-    """Return the check that continues a line of `played` plies.
+cdef uint64_t limit_soon(Solver *s) noexcept nogil:
+    """Lower the node limit to EXTRA_NODES from now; return the former one."""
+    cdef uint64_t limit = s.node_limit, soon = load_word(&s.nodes) + EXTRA_NODES
+    s.node_limit = min(limit, soon) if limit else soon
+    return limit
+
+
+cdef Move attack_without_repetition(Solver *s, int played) noexcept nogil:
+    """Return a check that mates without returning to the line of `played` plies, if that is soon found, or NO_MOVE."""
+    cdef uint64_t limit = limit_soon(s)
+    cdef Move move = shortest_attack(s, UNLIMITED, played)
+    s.node_limit = limit
+    return move
+
+
+cdef Move attack_of_line(Solver *s, int played) noexcept nogil:
+    """Return the check that continues the line of a proof, of `played` plies.
 
     Stored lengths may disagree after a garbage collection, so that the line runs into a repetition; prefer a check
     without one.
     """
-    cdef Move move = mate_in_one(&s.pos)
-    if not move and played and remaining == UNLIMITED:
-        s.node_limit = load_word(&s.nodes) + EXTRA_NODES
-        move = shortest_attack(s, remaining, played)
-        s.node_limit = 0
-        s.stopped = False
-    return move if move else shortest_attack(s, remaining, 0)
+    cdef Move move = mate_in_one(&s.pos), repeating
+    if not move and played:
+        move = attack_without_repetition(s, played)
+    if move:
+        return move
+    repeating = shortest_attack(s, UNLIMITED, 0)    # searches again for a proof that the table has dropped
+    if repeating and played:
+        move = attack_without_repetition(s, played)
+    return move if move else repeating
 
 
 cdef Move longest_defence(Solver *s) noexcept nogil:
-    """Return the evasion with the longest proved mate, or NO_MOVE if there is no evasion."""
+    """Return the evasion with the longest mate that is soon found, or NO_MOVE if there is no evasion."""
+    cdef uint64_t limit = limit_soon(s)
+    cdef Child *best
+    search_root(s, False, UNLIMITED, 0)
+    s.node_limit = limit
+    best = longest_mate_child(s)
+    if best == NULL and s.stack[0].count:
+        search_root(s, False, UNLIMITED, 0)
+        best = longest_mate_child(s)
+    return NO_MOVE if best == NULL else best.move
+
+
+cdef Child *longest_mate_child(Solver *s) noexcept nogil:
+    """Return the longest mate known among the children of stack[0], or NULL."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
-    search_root(s, False, UNLIMITED, 0)
     for i in range(s.stack[0].count):
         child = s.children + i
+        if child.waiting or child.result.pn:
+            continue
         if best == NULL or child.result.length > best.result.length:
             best = child
-    return NO_MOVE if best == NULL else best.move
+    return best
 
 
 cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
@@ -90,14 +122,17 @@ cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
 
 
 cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept nogil:
+    """Return the length of the line of a shortest mate, which is at most `remaining`, or 0 if stopped."""
     cdef int length = 0, plies = remaining, _
     cdef Move move
     while length < room:
         if length % 2 == 0:
-            move = attack_of_line(s, plies, length)
-            plies -= remaining != UNLIMITED
+            move = mate_in_one(&s.pos)
+            if not move:
+                move = shortest_attack(s, plies, 0)
+            plies -= 1
         else:
-            move = longest_defence(s) if remaining == UNLIMITED else exact_defence(s, &plies)
+            move = exact_defence(s, &plies)
         if move == NO_MOVE or s.stopped:
             break
         line[length] = move
@@ -108,17 +143,41 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept no
     return length if length % 2 and not s.stopped else 0
 
 
+cdef int extend_line(Solver *s, Move *line, int length, int room) noexcept nogil:
+    """Add moves of the proof, which are also made on the board, until mate or a stop; return the new length."""
+    cdef Move move
+    while length < room:
+        move = longest_defence(s) if length % 2 else attack_of_line(s, length)
+        if move == NO_MOVE:
+            break
+        line[length] = move
+        length += 1
+        make_move(s, move, False)
+    return length
+
+
 cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
-    """Find the line of the proof itself. This is quick, so it ignores the stop flag."""
+    """Return the length of the proof's line, or 0 at a limit; parts that the table has dropped are searched again.
+
+    At first GRACE nodes are searched in spite of the limits. They are enough if little was dropped.
+    """
+    cdef Move moves[MAX_MOVES]
+    cdef uint64_t limit = s.node_limit
     cdef const Stop *stop = s.stop
     cdef Stop never
-    cdef int length
+    cdef int length, _
+    cdef bint mated
     clear_stop(&never)
     s.stop = &never
-    s.node_limit = 0
-    length = mating_line(s, line, room, UNLIMITED)
+    s.node_limit = load_word(&s.nodes) + GRACE
+    length = extend_line(s, line, 0, room)
     s.stop = stop
-    return length
+    s.node_limit = limit
+    length = extend_line(s, line, length, room)
+    mated = length % 2 and generate_evasions(&s.pos, moves, True) == moves
+    for _ in range(length):
+        undo_move(&s.pos)
+    return length if mated else 0
 
 
 cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil:
@@ -167,6 +226,6 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     if result.pn:
         return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
     solution.length = proved_line(s, solution.line, MAX_MATE_PLY)
-    if aim != AIM_FIRST:
+    if solution.length and aim != AIM_FIRST:
         shorten(s, solution, aim, limit, result.length)
     return SOLVED_MATE if solution.length else UNSOLVED
