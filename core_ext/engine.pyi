@@ -1,6 +1,6 @@
 # Types of the compiled module. Docstrings are in engine.pyx; help() shows them.
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -97,6 +97,9 @@ class MateSolver:
     threads: int
     def clear(self) -> None: ...
     def solve(self, board: Board, node_limit: int = ..., aim: str = ...) -> tuple[str, list[str]]: ...
+    def solve_check(
+        self, board: Board, check: str, node_limit: int = ..., avoided: Iterable[Board] = ...
+    ) -> tuple[str, list[str]]: ...
     @property
     def proved_shortest(self) -> bool: ...
     @property

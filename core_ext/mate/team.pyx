@@ -27,13 +27,12 @@ cdef struct Helper:
     Thread thread
     bint attacking          # arguments of search_root
     int remaining
-    int blocked_slider
 
 
 cdef void run_helper(void *argument) noexcept nogil:
     cdef Helper *helper = <Helper *>argument
     cdef Solver *s = &helper.solver
-    search_root(s, helper.attacking, helper.remaining, helper.blocked_slider)
+    search_root(s, helper.attacking, helper.remaining)
     if s.stack[s.base].result.pn == 0 or s.stack[s.base].result.dn == 0:
         store_word(&s.crowd.finished, 1)
     count_in_word(&s.crowd.nodes, load_word(&s.nodes) - s.reported)
@@ -69,7 +68,6 @@ cdef int prepare_helper(Solver *s, Helper *helper) except -1:
     other.expanded = other.reported = other.next_check = other.settled_seen = 0
     helper.attacking = s.stack[s.base].attacking
     helper.remaining = s.stack[s.base].remaining
-    helper.blocked_slider = s.stack[s.base].blocked_slider
     return 0
 
 
@@ -115,13 +113,13 @@ cdef void dismiss_helpers(Solver *s) noexcept nogil:
     s.together = s.table.shared = False
 
 
-cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider) noexcept nogil:
+cdef PnResult prove(Solver *s, bint attacking, int remaining) noexcept nogil:
     cdef PnResult result
     s.stopped = False
-    if root_is_solved(s, remaining, blocked_slider, &result):
+    if root_is_solved(s, remaining, &result):
         return result
     s.alone_until = load_word(&s.nodes) + NODES_ALONE
-    search_root(s, attacking, remaining, blocked_slider)
+    search_root(s, attacking, remaining)
     while s.paused:
         if not s.together:
             begin_together(s)
@@ -133,7 +131,7 @@ cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider
     result = s.stack[s.base].result
     if s.together:
         dismiss_helpers(s)
-        if root_is_solved(s, remaining, blocked_slider, &result):
+        if root_is_solved(s, remaining, &result):
             s.stopped = False
     return result
 
