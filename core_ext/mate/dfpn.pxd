@@ -7,11 +7,10 @@ The attacker is the side to move at the root and gives checks at OR nodes; the d
 from core_ext.base.atomic cimport SharedWord
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.position cimport Position
-from core_ext.mate.proof_table cimport ProofTable, PnResult
+from core_ext.mate.proof_table cimport ProofTable, PnResult, UNLIMITED
 from core_ext.shogi.types cimport Hand, Move, uint8_t, uint32_t, uint64_t
 
 cdef enum:
-    UNLIMITED = 20000       # `remaining` if the number of plies is not limited
     MAX_MATE_PLY = 4096     # longest line
     MAX_CHILDREN = 1 << 18  # of all nodes on the current line together
 
@@ -29,7 +28,7 @@ cdef struct Child:
 
 # A node on the current line.
 cdef struct PnNode:
-    uint64_t key            # board, set of pieces, `remaining` and `blocked_slider`, without the hands
+    uint64_t key            # board, set of pieces and `blocked_slider`, without the hands
     uint64_t path_key       # hash of the positions on the path to the node, in order
     uint64_t nodes_before   # Solver.nodes when the node was entered
     Hand hand               # the attacker's
@@ -67,10 +66,10 @@ cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
 # Search solver.pos for a mate within `remaining` plies. Afterwards its node is stack[solver.base], its first child
 # children[0]. A repetition of one of the solver.base positions before it counts as no mate.
-cdef void search_root(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil
+cdef void search_root(Solver *solver, bint attacking, int remaining) noexcept nogil
 # Return the shortest mate found among the node's children, or NULL.
 cdef Child *shortest_mate_child(Solver *solver, const PnNode *node) noexcept nogil
 # Return the result of search_root, or the table's if it is solved. Unsolved (pn and dn above 0) if stopped.
-cdef PnResult prove(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil
+cdef PnResult prove(Solver *solver, bint attacking, int remaining) noexcept nogil
 # Make a move; if `returned`, the captured piece goes to the defender's hand instead of the attacker's.
 cdef void make_move(Solver *solver, Move move, bint returned) noexcept nogil

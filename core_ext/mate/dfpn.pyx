@@ -53,9 +53,8 @@ cdef enum:
 
 # ---- making moves ----
 
-cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int remaining, int blocked_slider) noexcept nogil:
-    cdef uint64_t key = board_key ^ s.salt ^ <uint64_t>blocked_slider * <uint64_t>0xD1B54A32D192ED03
-    return key ^ <uint64_t>(remaining + 8) * <uint64_t>0x9E3779B97F4A7C15
+cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int blocked_slider) noexcept nogil:
+    return board_key ^ s.salt ^ <uint64_t>blocked_slider * <uint64_t>0xD1B54A32D192ED03
 
 
 cdef inline uint64_t extend_path(uint64_t path_key, uint64_t key, Hand hand) noexcept nogil:
@@ -102,16 +101,16 @@ cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept
 
 # ---- initial proof and disproof numbers ----
 
-cdef inline PnResult unsolved(uint32_t pn, uint32_t dn) noexcept nogil:
-    return PnResult(pn, dn, 0, 0, PATH_INDEPENDENT)
+cdef inline PnResult unsolved(uint32_t pn, uint32_t dn, int remaining) noexcept nogil:
+    return PnResult(pn, dn, 0, <int16_t>remaining, PATH_INDEPENDENT)
 
 
 cdef inline PnResult proved(Hand hand, int length) noexcept nogil:
-    return PnResult(0, PROOF_INFINITE, hand, <uint16_t>length, PATH_INDEPENDENT)
+    return PnResult(0, PROOF_INFINITE, hand, <int16_t>length, PATH_INDEPENDENT)
 
 
-cdef inline PnResult disproved(Hand hand, int repetition_depth) noexcept nogil:
-    return PnResult(PROOF_INFINITE, 0, hand, 0, <uint16_t>repetition_depth)
+cdef inline PnResult disproved(Hand hand, int length, int repetition_depth) noexcept nogil:
+    return PnResult(PROOF_INFINITE, 0, hand, <int16_t>length, <uint16_t>repetition_depth)
 
 
 cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
@@ -121,7 +120,7 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
     cdef Move *last
     cdef int evasions = 0, drops = 0, moved = 0
     if not in_check(&s.pos):
-        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
+        return disproved(hand_of(&s.pos, s.attacker), UNLIMITED, PATH_INDEPENDENT)
     last = generate_evasions(&s.pos, moves, True)
     if last == moves:
         return proved(with_exclusive_types(&s.pos, s.attacker, 0), 0)
@@ -133,9 +132,9 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
             evasions += not is_promotion(move[0])
         move += 1
     if remaining <= 0 and (s.count_all_interpositions or moved):
-        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
+        return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
     drops = min(drops, count(interposition_squares(&s.pos)))
-    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN)
+    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN, remaining)
 
 
 cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noexcept nogil:
@@ -151,18 +150,18 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
             undo_move(&s.pos)
             return result
     if not blocked_slider and (remaining < 1 or (remaining == 1 and s.count_all_interpositions)):
-        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
+        return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
     checks = <int>(generate_checks(&s.pos, moves, True) - moves)
     if checks == 0 and not blocked_slider:
-        return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), PATH_INDEPENDENT)
-    return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1))
+        return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), UNLIMITED, PATH_INDEPENDENT)
+    return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1), remaining)
 
 
 # ---- expanding a node ----
 
 cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, uint64_t path_key) noexcept nogil:
     cdef PnResult result
-    if proof_table_probe(&s.table, child.key, child.hand, path_key, &result):
+    if proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &result):
         return result
     make_move(s, child.move, child.returned)
     if node.attacking:
@@ -194,11 +193,11 @@ cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept n
     cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef int depth
     child.hand = node.hand if child.returned else hand_after(s, move32, node.attacking)
-    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
+    child.key = node_key(s, board_key, child.blocked_slider)
     if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
         if depth >= 0:
-            child.result = disproved(child.hand, depth)
+            child.result = disproved(child.hand, UNLIMITED, depth)
             return
     child.result = initial_result(s, node, child, extend_path(node.path_key, child.key, child.hand))
 
@@ -217,7 +216,7 @@ cdef void join_group(Solver *s, PnNode *node, Child *child) noexcept nogil:
             child.previous = i
     child.waiting = child.previous >= 0 and not is_settled(node, s.children + child.previous)
     if child.waiting:
-        child.result = unsolved(PROOF_INFINITE, 0) if node.attacking else unsolved(0, PROOF_INFINITE)
+        child.result = unsolved(PROOF_INFINITE, 0, 0) if node.attacking else unsolved(0, PROOF_INFINITE, 0)
         node.waiting += 1
 
 
@@ -323,13 +322,25 @@ cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcep
     return second_delta
 
 
+cdef inline int plies_to_mate(const Child *child) noexcept nogil:
+    """Return the length of a mate that begins with this proved check; the capture of a futile interposition takes back
+    the plies of both.
+    """
+    return -1 if child.returned else child.result.length + 1
+
+
+cdef inline int plies_without_mate(const Child *child) noexcept nogil:
+    """Return the length within which a mate by this disproved move is excluded."""
+    return UNLIMITED if child.returned or child.result.length >= UNLIMITED else child.result.length + 1
+
+
 cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
     for i in range(node.first, node.first + node.count):
         child = s.children + i
-        if child.result.pn == 0 and (best == NULL or child.result.length < best.result.length):
+        if child.result.pn == 0 and (best == NULL or plies_to_mate(child) < plies_to_mate(best)):
             best = child
     return best
 
@@ -339,7 +350,7 @@ cdef PnResult or_node_proof(Solver *s, const PnNode *node) noexcept nogil:
     cdef Hand hand = best.result.hand
     if not best.returned:
         hand = proof_hand_before(hand, to_move32(&s.pos, best.move))
-    return proved(hand, best.result.length + 1)
+    return proved(hand, plies_to_mate(best))
 
 
 cdef PnResult and_node_proof(Solver *s, const PnNode *node) noexcept nogil:
@@ -351,13 +362,13 @@ cdef PnResult and_node_proof(Solver *s, const PnNode *node) noexcept nogil:
     return proved(with_exclusive_types(&s.pos, s.attacker, hand), length)
 
 
-cdef inline PnResult disproved_above(const Solver *s, Hand hand, int repetition_depth) noexcept nogil:
+cdef inline PnResult disproved_above(const Solver *s, Hand hand, int length, int repetition_depth) noexcept nogil:
     """Return a disproof of the current node; it depends on the path only if an earlier position is repeated."""
-    return disproved(hand, repetition_depth if repetition_depth < s.depth else PATH_INDEPENDENT)
+    return disproved(hand, length, repetition_depth if repetition_depth < s.depth else PATH_INDEPENDENT)
 
 
 cdef PnResult or_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
-    cdef int i, repetition_depth = PATH_INDEPENDENT
+    cdef int i, repetition_depth = PATH_INDEPENDENT, length = UNLIMITED if node.remaining >= 1 else node.remaining
     cdef Hand hand = both_hands(&s.pos), allowed
     cdef Child *child
     for i in range(node.first, node.first + node.count):
@@ -367,19 +378,23 @@ cdef PnResult or_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
             allowed = disproof_hand_before(allowed, to_move32(&s.pos, child.move))
         hand = hand_min(hand, allowed)
         repetition_depth = min(repetition_depth, child.result.repetition_depth)
-    return disproved_above(s, clip_disproof_hand(&s.pos, s.attacker, hand), repetition_depth)
+        length = min(length, plies_without_mate(child))
+    return disproved_above(s, clip_disproof_hand(&s.pos, s.attacker, hand), length, repetition_depth)
 
 
 cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
-    """Choose the disproved child with the latest repetition, or without one."""
-    cdef int i
+    """Choose the disproved child with the latest repetition, or without one; then the greatest length."""
+    cdef int i, rank, most = -1
     cdef Child *best = NULL
     cdef Child *child
     for i in range(node.first, node.first + node.count):
         child = s.children + i
-        if child.result.dn == 0 and (best == NULL or child.result.repetition_depth > best.result.repetition_depth):
+        rank = child.result.repetition_depth << 15 | (child.result.length + 1)
+        if child.result.dn == 0 and rank > most:
+            most = rank
             best = child
-    return disproved_above(s, hand_min(best.result.hand, both_hands(&s.pos)), best.result.repetition_depth)
+    return disproved_above(s, hand_min(best.result.hand, both_hands(&s.pos)), plies_without_mate(best),
+                           best.result.repetition_depth)
 
 
 cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
@@ -396,7 +411,7 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
     if total == 0:
         node.result = or_node_disproof(s, node) if attacking else and_node_proof(s, node)
     else:
-        node.result = unsolved(best, total) if attacking else unsolved(total, best)
+        node.result = unsolved(best, total, node.remaining) if attacking else unsolved(total, best, node.remaining)
     return second_delta
 
 
@@ -457,7 +472,7 @@ cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
     cdef Child *child = s.children + node.chosen
     cdef PnResult result
     cdef uint64_t path_key = extend_path(node.path_key, child.key, child.hand)
-    if not proof_table_probe(&s.table, child.key, child.hand, path_key, &result):
+    if not proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &result):
         return False
     if result.pn and result.dn:
         return False
@@ -494,22 +509,23 @@ cdef void search_loop(Solver *s) noexcept nogil:
             push_child(s, node, second_delta)
 
 
-cdef void search_root(Solver *s, bint attacking, int remaining, int blocked_slider) noexcept nogil:
-    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, blocked_slider)
+cdef void search_root(Solver *s, bint attacking, int remaining) noexcept nogil:
+    cdef uint64_t key = node_key(s, s.pos.state.board_key, 0)
     cdef Hand hand = hand_of(&s.pos, s.attacker)
     s.stopped = False
     s.depth = s.base
-    push_node(s, attacking, key, extend_path(<uint64_t>s.base, key, hand), hand, remaining, blocked_slider)
+    push_node(s, attacking, key, extend_path(<uint64_t>s.base, key, hand), hand, remaining, 0)
     search_loop(s)
 
 
-cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider) noexcept nogil:
-    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, blocked_slider)
+cdef PnResult prove(Solver *s, bint attacking, int remaining) noexcept nogil:
+    cdef uint64_t key = node_key(s, s.pos.state.board_key, 0)
     cdef PnResult result
     s.stopped = False
-    if proof_table_probe(&s.table, key, hand_of(&s.pos, s.attacker), 0, &result) and (result.pn == 0 or result.dn == 0):
+    if (proof_table_probe(&s.table, key, hand_of(&s.pos, s.attacker), remaining, 0, &result)
+            and (result.pn == 0 or result.dn == 0)):
         return result
-    search_root(s, attacking, remaining, blocked_slider)
+    search_root(s, attacking, remaining)
     return s.stack[s.base].result
 
 

@@ -19,22 +19,24 @@ cdef enum:
     MAX_ESCAPES = 4         # escape squares after the first check of a mate in three
 
 
-cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
-    """Return the length of the shortest mate, which is at most `longest`; 0 if stopped."""
-    cdef int plies
-    for plies in range(1, longest + 1, 2):
-        if prove(s, True, plies, 0).pn == 0:
-            return plies
-        if s.stopped:
-            return 0
-    return 0
+cdef int shortest_mate(Solver *s, int length) noexcept nogil:
+    """Return the length of the shortest mate found, given that there is one of `length`; it may be longer than the
+    shortest one if the search is stopped.
+    """
+    cdef PnResult result
+    while length > 1:
+        result = prove(s, True, length - 2)
+        if result.pn:
+            break
+        length = result.length
+    return length
 
 
 cdef Move shortest_attack(Solver *s, int remaining, int base) noexcept nogil:
     """Return the check with the shortest proved mate that repeats no position of the last `base` plies, or NO_MOVE."""
     cdef Child *best
     s.base = base
-    search_root(s, True, remaining, 0)
+    search_root(s, True, remaining)
     s.base = 0
     best = shortest_mate_child(s, s.stack + base)
     return NO_MOVE if best == NULL else best.move
@@ -76,11 +78,11 @@ cdef Move longest_defence(Solver *s) noexcept nogil:
     """Return the evasion with the longest mate that is soon found, or NO_MOVE if there is no evasion."""
     cdef uint64_t limit = limit_soon(s)
     cdef Child *best
-    search_root(s, False, UNLIMITED, 0)
+    search_root(s, False, UNLIMITED)
     s.node_limit = limit
     best = longest_mate_child(s)
     if best == NULL and s.stack[0].count:
-        search_root(s, False, UNLIMITED, 0)
+        search_root(s, False, UNLIMITED)
         best = longest_mate_child(s)
     return NO_MOVE if best == NULL else best.move
 
@@ -99,39 +101,29 @@ cdef Child *longest_mate_child(Solver *s) noexcept nogil:
     return best
 
 
-cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
-    """Return the evasion with the longest shortest mate (`remaining` plies); NO_MOVE if all are futile or stopped."""
-    cdef Move moves[MAX_MOVES]
-    cdef Move *move = moves
-    cdef Move *last = generate_evasions(&s.pos, moves, True)
-    cdef Move best = NO_MOVE
-    cdef int plies, most = 0
-    while move != last:
-        make_move(s, move[0], False)
-        plies = shortest_mate(s, remaining[0] - 1)
-        undo_move(&s.pos)
-        if s.stopped:       # the next proof would clear it
-            return NO_MOVE
-        if plies > most:
-            most = plies
-            best = move[0]
-        move += 1
-    remaining[0] = most
-    return best
+cdef Move exact_defence(Solver *s, int remaining) noexcept nogil:
+    """Return an evasion after which the shortest mate takes remaining - 1 plies; NO_MOVE if all are futile or stopped."""
+    cdef int i
+    if remaining:
+        search_root(s, False, remaining - 2)
+        for i in range(s.stack[0].count):
+            if s.children[i].result.dn == 0:
+                return s.children[i].move
+    return NO_MOVE
 
 
 cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept nogil:
-    """Return the length of the line of a shortest mate, which is at most `remaining`, or 0 if stopped."""
-    cdef int length = 0, plies = remaining, _
+    """Return the length of the line of a shortest mate of `remaining` plies, or 0 if stopped."""
+    cdef int length = 0, _
     cdef Move move
     while length < room:
         if length % 2 == 0:
             move = mate_in_one(&s.pos)
             if not move:
-                move = shortest_attack(s, plies, 0)
-            plies -= 1
+                move = shortest_attack(s, remaining, 0)
         else:
-            move = exact_defence(s, &plies)
+            move = exact_defence(s, remaining)
+        remaining -= 1
         if move == NO_MOVE or s.stopped:
             break
         line[length] = move
@@ -209,7 +201,7 @@ cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int lo
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
         s.node_limit = max(limit, load_word(&s.nodes) + 1)
     plies = shortest_mate(s, longest)
-    plies = mating_line(s, line, MAX_MATE_PLY, plies) if plies else 0
+    plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies)
     if plies:
         memcpy(solution.line, line, plies * sizeof(Move))
         solution.length = plies
@@ -221,7 +213,7 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     cdef PnResult result
     if find_short_mate(s, solution, aim):
         return SOLVED_MATE
-    result = prove(s, True, UNLIMITED, 0)
+    result = prove(s, True, UNLIMITED)
     if result.pn:
         return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
     solution.length = proved_line(s, solution.line, MAX_MATE_PLY)

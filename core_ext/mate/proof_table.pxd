@@ -2,17 +2,20 @@
 
 from core_ext.base.atomic cimport SharedWord
 from core_ext.base.lock cimport Lock
-from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
+from core_ext.shogi.types cimport Hand, int16_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     PROOF_INFINITE = 1 << 30
     PATH_INDEPENDENT = 65535
+    UNLIMITED = 20000       # plies, if the length of a mate is not limited
     PARTITIONS = 256        # of a large table
 
 # `hand` is the attacker's. pn = 0: proved for every hand that covers it (the proof pieces). dn = 0: disproved for every
 # hand that it covers (the disproof pieces). A disproof by a repetition is valid only on one path, of which 48 bits are
 # stored: `repetition_depth` is then the depth of the earliest repeated position, `length` the rest of the path's key,
-# and pn and dn are the numbers for other paths.
+# and pn and dn are the numbers for other paths. Only a search without limit stores it.
+# Otherwise `length` is in plies: a proof is a mate in at most so many, a disproof excludes a mate within so many
+# (UNLIMITED: any mate), the numbers of an unsolved node come from a search for a mate within so many.
 cdef struct ProofEntry:
     uint64_t key
     uint32_t path               # low half of the path's key
@@ -20,7 +23,7 @@ cdef struct ProofEntry:
     uint32_t pn
     uint32_t dn
     uint32_t work               # nodes searched below, for garbage collection; 0 marks a free entry
-    uint16_t length             # of the mate found, in plies
+    int16_t length
     uint16_t repetition_depth   # or PATH_INDEPENDENT
 
 # A part of the table that grows and is garbage collected on its own, so that both are short. 64 bytes, because threads
@@ -45,7 +48,7 @@ cdef struct PnResult:
     uint32_t pn
     uint32_t dn
     Hand hand               # proof pieces or disproof pieces
-    uint16_t length
+    int16_t length          # see ProofEntry
     uint16_t repetition_depth
 
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1
@@ -54,8 +57,9 @@ cdef void proof_table_free(ProofTable *table) noexcept nogil
 cdef void proof_table_clear(ProofTable *table) noexcept nogil
 # Return the permille of entries in use.
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
-# Find the stored result of a node reached on the path `path_key`; return False if there is none.
-cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
+# Find the stored result for a mate within `remaining` plies of a node reached on the path `path_key`; return False if
+# there is none.
+cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,
                             PnResult *found) noexcept nogil
 # `work` is the number of nodes searched for the result. May enlarge a partition or collect its garbage.
 cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key, const PnResult *result,

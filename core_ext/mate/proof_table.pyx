@@ -6,7 +6,7 @@ from core_ext.shogi.hand cimport hand_covers
 from core_ext.base.atomic cimport add_to_word, load_word, store_word
 from core_ext.base.lock cimport acquire_lock, release_lock
 from core_ext.base.memory cimport allocate_large, release_large
-from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
+from core_ext.shogi.types cimport Hand, int16_t, uint32_t, uint64_t
 
 cdef enum:
     RUN = 64                # adjacent entries of a partition, and its capacity at first
@@ -47,28 +47,32 @@ cdef inline ProofEntry *entry_at(const ProofTable *table, const Partition *part,
     return part.entries + slot // RUN * (table.count * RUN) + slot % RUN
 
 
-cdef inline bint disproves(const ProofEntry *entry, Hand hand, uint64_t path_key) noexcept nogil:
-    """Return whether the entry is a disproof for this hand, at least on this path."""
+cdef inline int length_of(const ProofEntry *entry) noexcept nogil:
+    return entry.length if entry.repetition_depth == PATH_INDEPENDENT else UNLIMITED
+
+
+cdef inline bint disproves(const ProofEntry *entry, Hand hand, int remaining, uint64_t path_key) noexcept nogil:
+    """Return whether the entry is a disproof for this hand and length, at least on this path."""
     if entry.dn == 0:
-        return hand_covers(entry.hand, hand)
-    return (entry.hand == hand and entry.repetition_depth != PATH_INDEPENDENT and entry.path == <uint32_t>path_key
-            and entry.length == <uint16_t>(path_key >> 32))
+        return entry.length >= remaining and hand_covers(entry.hand, hand)
+    return (entry.hand == hand and remaining == UNLIMITED and entry.repetition_depth != PATH_INDEPENDENT
+            and entry.path == <uint32_t>path_key and entry.length == <int16_t>(path_key >> 32))
 
 
-cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
+cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,
                             PnResult *found) noexcept nogil:
     cdef Partition *part = partition_of(table, key)
     cdef bint known
     if table.shared:
         acquire_lock(&part.lock)
-    known = part.capacity and find_result(table, part, key, hand, path_key, found)
+    known = part.capacity and find_result(table, part, key, hand, remaining, path_key, found)
     if table.shared:
         release_lock(&part.lock)
     return known
 
 
-cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t key, Hand hand, uint64_t path_key,
-                      PnResult *found) noexcept nogil:
+cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t key, Hand hand, int remaining,
+                      uint64_t path_key, PnResult *found) noexcept nogil:
     """Find the node's own entry, or one with another hand that solves it; of several proofs the shortest mate.
     So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends.
     """
@@ -81,14 +85,15 @@ cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t k
             return known
         if entry.key == key:
             if entry.pn == 0:
-                if hand_covers(hand, entry.hand) and (not proved or entry.length < found.length):
+                if (entry.length <= remaining and hand_covers(hand, entry.hand)
+                        and (not proved or entry.length < found.length)):
                     found[0] = result_of(entry)
                     known = proved = True
-            elif not proved and disproves(entry, hand, path_key):
-                found[0] = PnResult(PROOF_INFINITE, 0, entry.hand, 0, entry.repetition_depth)
+            elif not proved and disproves(entry, hand, remaining, path_key):
+                found[0] = PnResult(PROOF_INFINITE, 0, entry.hand, <int16_t>length_of(entry), entry.repetition_depth)
                 return True
-            elif not proved and entry.hand == hand and entry.dn:
-                found[0] = PnResult(entry.pn, entry.dn, hand, 0, PATH_INDEPENDENT)
+            elif not proved and entry.hand == hand and entry.dn and remaining > 1:
+                found[0] = PnResult(entry.pn, entry.dn, hand, <int16_t>remaining, PATH_INDEPENDENT)
                 known = True
         slot = next_slot(part, slot)
 
@@ -97,16 +102,28 @@ cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:
     return PnResult(entry.pn, entry.dn, entry.hand, entry.length, entry.repetition_depth)
 
 
+cdef inline bint supersedes(const PnResult *result, Hand hand, const ProofEntry *entry) noexcept nogil:
+    """Return whether the result of a node with this hand makes an entry of its key useless."""
+    cdef bint shorter = result.length <= length_of(entry), longer = result.length >= length_of(entry)
+    if entry.pn and entry.dn:
+        return entry.hand == hand and (shorter or result.pn) and (longer or result.dn)
+    if result.repetition_depth != PATH_INDEPENDENT:
+        return False
+    if entry.pn:
+        return result.dn == 0 and longer and hand_covers(result.hand, entry.hand)
+    return result.pn == 0 and shorter and hand_covers(entry.hand, result.hand)
+
+
 cdef ProofEntry *entry_for(const ProofTable *table, const Partition *part, uint64_t key, Hand hand,
-                           bint solved) noexcept nogil:
-    """Return the node's own entry, unsolved or (with the same hand) solved; else a free one."""
+                           const PnResult *result) noexcept nogil:
+    """Return an entry that the result supersedes, or a free one."""
     cdef uint64_t slot = home_slot(part, key)
     cdef ProofEntry *entry
     while True:
         entry = entry_at(table, part, slot)
         if entry.work == 0:
             return entry
-        if entry.key == key and entry.hand == hand and ((entry.pn and entry.dn) or solved):
+        if entry.key == key and supersedes(result, hand, entry):
             return entry
         slot = next_slot(part, slot)
 
@@ -131,12 +148,8 @@ cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t
 cdef void store_result(const ProofTable *table, Partition *part, uint64_t key, Hand hand, uint64_t path_key,
                        const PnResult *result, uint64_t work) noexcept nogil:
     cdef bint solved = result.pn == 0 or result.dn == 0
-    cdef ProofEntry *entry = entry_for(table, part, key, hand, solved)
+    cdef ProofEntry *entry = entry_for(table, part, key, hand, result)
     cdef bint fresh = entry.work == 0
-    if result.repetition_depth != PATH_INDEPENDENT and not fresh and not (entry.pn and entry.dn):
-        return
-    if result.pn == 0 and not fresh and entry.pn == 0 and entry.length < result.length:
-        return      # the stored mate is shorter
     entry.key = key
     entry.work = <uint32_t>min(1 + work + (0 if fresh else entry.work), <uint64_t>PROOF_INFINITE)
     entry.repetition_depth = result.repetition_depth
@@ -144,7 +157,7 @@ cdef void store_result(const ProofTable *table, Partition *part, uint64_t key, H
     if solved and result.repetition_depth != PATH_INDEPENDENT:
         entry.hand = hand
         entry.path = <uint32_t>path_key
-        entry.length = <uint16_t>(path_key >> 32)
+        entry.length = <int16_t>(path_key >> 32)
         if fresh:
             entry.pn = entry.dn = 1
     else:
