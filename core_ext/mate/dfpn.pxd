@@ -14,6 +14,13 @@ cdef enum:
     MAX_MATE_PLY = 4096     # longest line
     MAX_CHILDREN = 1 << 18  # of all nodes on the current line together
 
+# The capture of a futile interposition, after which no plies remain. A piece that was dropped returns to the defender's
+# hand, as if nothing had happened. One moved from the board is kept by the attacker, which has no ply left to drop it:
+# in the hand it would defend better than on the board.
+cdef enum:
+    RETURNED = 1
+    KEPT = 2
+
 cdef struct Child:
     uint64_t key
     Hand hand               # the attacker's, after the move
@@ -21,7 +28,7 @@ cdef struct Child:
     int remaining           # see PnNode, also for blocked_slider
     Move move
     uint8_t blocked_slider
-    uint8_t returned        # capture of a futile interposition: the piece returns to the defender's hand
+    uint8_t futile          # RETURNED, KEPT: the capture of a futile interposition; else 0
     int previous            # the child before it in its group, or -1
     bint waiting            # for `previous` to be settled; until then it counts as settled itself
     bint unsupported        # a drop of the defender on a square that none of its pieces attacks
@@ -41,7 +48,7 @@ cdef struct PnNode:
     int waiting             # number of waiting children
     uint32_t others         # part of the delta that is not the chosen child's
     int remaining           # plies left for the mate
-    int blocked_slider      # 1 + square of the checking slider that the last move, a drop, blocked; else 0
+    int blocked_slider      # 1 + square of the checking slider that the last move blocked; else 0
     bint attacking          # OR node
 
 cdef struct Solver:
@@ -64,6 +71,9 @@ cdef struct Solver:
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
+# Let a position with the attacker to move count as no mate until the next set_root. To be called for all such positions,
+# first without `store`, which makes keys of their own, then with it.
+cdef void avoid_position(Solver *solver, const Position *pos, bint store) noexcept nogil
 # Search solver.pos for a mate within `remaining` plies. Afterwards its node is stack[solver.base], its first child
 # children[0]. A repetition of one of the solver.base positions before it counts as no mate.
 cdef void search_root(Solver *solver, bint attacking, int remaining) noexcept nogil

@@ -12,7 +12,8 @@ Extensions of the plain algorithm:
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
 children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and a constant for
 each other child that is not settled (weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
-would count positions twice that several checks lead to.
+would count positions twice that several checks lead to. A search for a mate within some plies takes the sum: it mostly
+has to disprove every check.
 """
 
 from libc.stdlib cimport free
@@ -20,7 +21,7 @@ from libc.stdlib cimport free
 from core_ext.base.atomic cimport add_to_word, load_word, store_word
 from core_ext.base.memory cimport allocate
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.shogi.bitboard cimport count, lowest, some
+from core_ext.shogi.bitboard cimport Bitboard, count, empty, has, lowest
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
@@ -118,7 +119,9 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last
-    cdef int evasions = 0, drops = 0, moved = 0
+    cdef int evasions = 0, drops = 0
+    cdef bint escapes = False
+    cdef Bitboard between = interposition_squares(&s.pos)
     if not in_check(&s.pos):
         return disproved(hand_of(&s.pos, s.attacker), UNLIMITED, PATH_INDEPENDENT)
     last = generate_evasions(&s.pos, moves, True)
@@ -128,12 +131,12 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
         if is_drop(move[0]):
             drops += 1
         else:
-            moved += 1
             evasions += not is_promotion(move[0])
+            escapes |= not has(between, to_square(move[0]))
         move += 1
-    if remaining <= 0 and (s.count_all_interpositions or moved):
+    if remaining <= 0 and (s.count_all_interpositions or escapes):
         return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
-    drops = min(drops, count(interposition_squares(&s.pos)))
+    drops = min(drops, count(between))
     return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN, remaining)
 
 
@@ -163,7 +166,7 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
     cdef PnResult result
     if proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &result):
         return result
-    make_move(s, child.move, child.returned)
+    make_move(s, child.move, child.futile == RETURNED)
     if node.attacking:
         result = initial_and_node(s, child.remaining)
     else:
@@ -173,14 +176,14 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
     return result
 
 
-cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint returned) noexcept nogil:
+cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, int futile) noexcept nogil:
     cdef Child *child = s.children + node.first + node.count
     child.move = move
-    child.returned = returned
-    child.blocked_slider = <uint8_t>(blocked_slider if is_drop(move) else 0)
+    child.futile = <uint8_t>futile
+    child.blocked_slider = <uint8_t>blocked_slider
     child.remaining = node.remaining
     if node.remaining != UNLIMITED:
-        child.remaining = 0 if returned else node.remaining - 1
+        child.remaining = 0 if futile else node.remaining - 1
     join_group(s, node, child)
     node.count += 1
     if not child.waiting:
@@ -192,7 +195,7 @@ cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept n
     cdef Move32 move32 = to_move32(&s.pos, child.move)
     cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef int depth
-    child.hand = node.hand if child.returned else hand_after(s, move32, node.attacking)
+    child.hand = node.hand if child.futile == RETURNED else hand_after(s, move32, node.attacking)
     child.key = node_key(s, board_key, child.blocked_slider)
     if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
@@ -238,28 +241,31 @@ cdef void end_waiting(Solver *s, PnNode *node) noexcept nogil:
 
 
 cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
-    """Add captures of the interposed piece, which returns to the defender's hand: if one mates, the drop was futile."""
+    """Add captures of the interposed piece by the slider: if one mates at once, the interposition was futile."""
     cdef int origin = node.blocked_slider - 1, target = to_square(s.pos.state.move)
+    cdef int futile = RETURNED if is_drop(s.pos.state.move) else KEPT
     if is_legal(&s.pos, board_move(origin, target)):
-        add_child(s, node, board_move(origin, target), 0, True)
+        add_child(s, node, board_move(origin, target), 0, futile)
     if is_legal(&s.pos, promotion_move(origin, target)):
-        add_child(s, node, promotion_move(origin, target), 0, True)
+        add_child(s, node, promotion_move(origin, target), 0, futile)
 
 
 cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last = moves
-    cdef int blocked_slider = 0
+    cdef int slider = 0
+    cdef Bitboard between = empty()
     node.count = node.waiting = 0
     if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
-        if node.remaining != UNLIMITED and not s.count_all_interpositions and some(interposition_squares(&s.pos)):
-            blocked_slider = 1 + lowest(s.pos.state.checkers)
+        if node.remaining != UNLIMITED and not s.count_all_interpositions:
+            between = interposition_squares(&s.pos)
+            slider = 1 + lowest(s.pos.state.checkers)
     elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
     while move != last:
-        add_child(s, node, move[0], blocked_slider, False)
+        add_child(s, node, move[0], slider if has(between, to_square(move[0])) else 0, 0)
         if solves_node(node, &s.children[node.first + node.count - 1].result):
             return
         move += 1
@@ -294,7 +300,7 @@ cdef uint32_t delta_of(const Solver *s, PnNode *node) noexcept nogil:
         most = max(most, phi)
         total += phi
         unsettled += phi > 0
-    if node.attacking:
+    if node.attacking and node.remaining == UNLIMITED:
         node.others = OTHER_CHECK * (max(unsettled, 1) - 1)
         return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
     total = min(total, <uint64_t>(PROOF_INFINITE - 1))
@@ -326,12 +332,12 @@ cdef inline int plies_to_mate(const Child *child) noexcept nogil:
     """Return the length of a mate that begins with this proved check; the capture of a futile interposition takes back
     the plies of both.
     """
-    return -1 if child.returned else child.result.length + 1
+    return -1 if child.futile else child.result.length + 1
 
 
 cdef inline int plies_without_mate(const Child *child) noexcept nogil:
     """Return the length within which a mate by this disproved move is excluded."""
-    return UNLIMITED if child.returned or child.result.length >= UNLIMITED else child.result.length + 1
+    return UNLIMITED if child.futile or child.result.length >= UNLIMITED else child.result.length + 1
 
 
 cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
@@ -348,7 +354,7 @@ cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
 cdef PnResult or_node_proof(Solver *s, const PnNode *node) noexcept nogil:
     cdef Child *best = shortest_mate_child(s, node)
     cdef Hand hand = best.result.hand
-    if not best.returned:
+    if best.futile != RETURNED:
         hand = proof_hand_before(hand, to_move32(&s.pos, best.move))
     return proved(hand, plies_to_mate(best))
 
@@ -374,7 +380,7 @@ cdef PnResult or_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
     for i in range(node.first, node.first + node.count):
         child = s.children + i
         allowed = child.result.hand
-        if not child.returned:
+        if child.futile != RETURNED:
             allowed = disproof_hand_before(allowed, to_move32(&s.pos, child.move))
         hand = hand_min(hand, allowed)
         repetition_depth = min(repetition_depth, child.result.repetition_depth)
@@ -443,7 +449,7 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
     cdef Child *child = s.children + node.chosen
     cdef PnNode *below = node + 1
     cdef uint32_t margin = min(second_delta + second_delta * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
-    make_move(s, child.move, child.returned)
+    make_move(s, child.move, child.futile == RETURNED)
     s.depth += 1
     push_node(s, not node.attacking, child.key, extend_path(node.path_key, child.key, child.hand), child.hand,
               child.remaining, child.blocked_slider)
@@ -557,6 +563,15 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     s.next_check = 0
     s.base = 0
     return 0
+
+
+cdef void avoid_position(Solver *s, const Position *pos, bint store) noexcept nogil:
+    cdef Hand hand = hand_of(pos, s.attacker)
+    cdef PnResult result = disproved(hand, UNLIMITED, PATH_INDEPENDENT)
+    if store:
+        proof_table_store(&s.table, node_key(s, pos.state.board_key, 0), hand, 0, &result, PROOF_INFINITE)
+    else:
+        s.salt ^= extend_path(0, pos.state.board_key, hand)
 
 
 cdef uint64_t piece_counts(const Position *pos) noexcept nogil:

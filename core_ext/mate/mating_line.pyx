@@ -112,9 +112,9 @@ cdef Move exact_defence(Solver *s, int remaining) noexcept nogil:
     return NO_MOVE
 
 
-cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept nogil:
-    """Return the length of the line of a shortest mate of `remaining` plies, or 0 if stopped."""
-    cdef int length = 0, _
+cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun) noexcept nogil:
+    """Continue a line after `begun` moves by a shortest mate of `remaining` plies; return its length, 0 if stopped."""
+    cdef int length = begun, _
     cdef Move move
     while length < room:
         if length % 2 == 0:
@@ -129,7 +129,7 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept no
         line[length] = move
         length += 1
         make_move(s, move, False)
-    for _ in range(length):
+    for _ in range(begun, length):
         undo_move(&s.pos)
     return length if length % 2 and not s.stopped else 0
 
@@ -147,8 +147,9 @@ cdef int extend_line(Solver *s, Move *line, int length, int room) noexcept nogil
     return length
 
 
-cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
-    """Return the length of the proof's line, or 0 at a limit; parts that the table has dropped are searched again.
+cdef int proved_line(Solver *s, Move *line, int room, int begun) noexcept nogil:
+    """Continue a line after `begun` moves by the proof's; return its length, or 0 at a limit. Parts that the table has
+    dropped are searched again.
 
     At first GRACE nodes are searched in spite of the limits. They are enough if little was dropped.
     """
@@ -161,12 +162,12 @@ cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
     clear_stop(&never)
     s.stop = &never
     s.node_limit = load_word(&s.nodes) + GRACE
-    length = extend_line(s, line, 0, room)
+    length = extend_line(s, line, begun, room)
     s.stop = stop
     s.node_limit = limit
     length = extend_line(s, line, length, room)
     mated = length % 2 and generate_evasions(&s.pos, moves, True) == moves
-    for _ in range(length):
+    for _ in range(begun, length):
         undo_move(&s.pos)
     return length if mated else 0
 
@@ -201,7 +202,7 @@ cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int lo
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
         s.node_limit = max(limit, load_word(&s.nodes) + 1)
     plies = shortest_mate(s, longest)
-    plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies)
+    plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 0)
     if plies:
         memcpy(solution.line, line, plies * sizeof(Move))
         solution.length = plies
@@ -216,7 +217,45 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     result = prove(s, True, UNLIMITED)
     if result.pn:
         return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
-    solution.length = proved_line(s, solution.line, MAX_MATE_PLY)
+    solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 0)
     if solution.length and aim != AIM_FIRST:
         shorten(s, solution, aim, limit, result.length)
     return SOLVED_MATE if solution.length else UNSOLVED
+
+
+# ---- one check of the attacker ----
+
+cdef int shortest_after_check(Solver *s, int length) noexcept nogil:
+    """Return the length of the shortest mate against the longest evasion as shortest_mate does, of at most `length`."""
+    cdef PnResult result
+    while length > 0:
+        result = prove(s, False, length - 2)
+        if result.pn:
+            break
+        length = result.length
+    return length
+
+
+cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted) noexcept nogil:
+    cdef PnResult result
+    cdef Move line[MAX_MATE_PLY]
+    cdef int plies
+    solution.line[0] = line[0] = check
+    solution.length = 0
+    solution.shortest = False
+    make_move(s, check, False)
+    result = prove(s, False, UNLIMITED)
+    if result.pn == 0 and line_wanted:
+        solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1)
+    if solution.length:
+        s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
+        plies = shortest_after_check(s, result.length)
+        plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 1)
+        if plies:
+            memcpy(solution.line, line, plies * sizeof(Move))
+            solution.length = plies
+            solution.shortest = True
+    undo_move(&s.pos)
+    if result.pn == 0 and (solution.length or not line_wanted):
+        return SOLVED_MATE
+    return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
