@@ -12,7 +12,8 @@ Extensions of the plain algorithm:
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
 children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and a constant for
 each other child that is not settled (weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
-would count positions twice that several checks lead to.
+would count positions twice that several checks lead to. A search for a mate within some plies takes the sum: it mostly
+has to disprove every check.
 """
 
 from libc.stdlib cimport free
@@ -299,7 +300,7 @@ cdef uint32_t delta_of(const Solver *s, PnNode *node) noexcept nogil:
         most = max(most, phi)
         total += phi
         unsettled += phi > 0
-    if node.attacking:
+    if node.attacking and node.remaining == UNLIMITED:
         node.others = OTHER_CHECK * (max(unsettled, 1) - 1)
         return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
     total = min(total, <uint64_t>(PROOF_INFINITE - 1))
