@@ -82,7 +82,8 @@ def test_shortest_is_the_default() -> None:
 def test_the_first_mate_is_printed_as_it_comes_and_kept() -> None:
     """The node limit suffices for the first mate but not for the shortest: the first is the answer."""
     place = f"position sfen {FIRST_15_SHORTEST_9}"
-    printed = printed_for("setoption name USI_Hash value 4", place, "go mate nodes 30000")
+    options = ["setoption name Threads value 1", "setoption name USI_Hash value 4"]
+    printed = printed_for(*options, place, "go mate nodes 30000")
     lines = [line for line in printed if " score mate " in line]
     found = lines[0].split(" pv ")[1]
     assert printed[-1] == f"checkmate {found}"
