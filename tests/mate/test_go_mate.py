@@ -9,7 +9,8 @@ import pytest
 from bench.speed.mate import mates_by_checks
 from core_ext.board import Board
 from tests.positions import HARD_MATE
-from usi_engine.mate_tool.problems import MateProblem, is_mate, read_problem
+from usi_engine.api.mate_lines import is_mate
+from usi_engine.mate_tool.problems import MateProblem, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
