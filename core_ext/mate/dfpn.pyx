@@ -35,7 +35,7 @@ from core_ext.mate.proof_pieces cimport (
     proof_hand_before, with_exclusive_types,
 )
 from core_ext.mate.proof_table cimport (
-    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_probe, proof_table_store,
+    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_prefetch, proof_table_probe, proof_table_store,
 )
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
@@ -250,6 +250,13 @@ cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
         add_child(s, node, promotion_move(origin, target), 0, futile)
 
 
+cdef void prefetch_children(Solver *s, const Move *move, const Move *last) noexcept nogil:
+    """Prefetch the entries of the children, except those that have blocked a slider."""
+    while move != last:
+        proof_table_prefetch(s.table, node_key(s, board_key_after(&s.pos, to_move32(&s.pos, move[0])), 0))
+        move += 1
+
+
 cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
@@ -264,6 +271,7 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
             slider = 1 + lowest(s.pos.state.checkers)
     elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
+    prefetch_children(s, moves, last)
     while move != last:
         add_child(s, node, move[0], slider if has(between, to_square(move[0])) else 0, 0)
         if solves_node(node, &s.children[node.first + node.count - 1].result):

@@ -220,7 +220,11 @@ class Solvers:
         """Look for second solutions along the file's solution or the line found. ValueError if that is no mate."""
         proved = solver.proved_shortest or bool(result.problem.solution)
         stop.set_in(self._limits.seconds - result.seconds)
-        examination = Examination(board, result.solution)
+        try:
+            examination = Examination(board, result.solution)
+        except ValueError:
+            text = escaped(" ".join(result.solution)[:QUOTED])
+            raise ValueError(_("the file's solution does not mate: '{moves}'").format(moves=text)) from None
         limit = self._limits.nodes
         with progress_bar(examination.total if self._is_only_problem else 0, _("checks")) as step:
             for _decided in examination.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):
