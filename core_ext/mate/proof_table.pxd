@@ -44,7 +44,8 @@ cdef void proof_table_free(ProofTable *table) noexcept nogil
 cdef void proof_table_clear(ProofTable *table) noexcept nogil
 # Return the permille of entries in use.
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
-# Find the stored result of a node reached on the path `path_key`; return False if there is none.
+# Find the stored result of a node reached on the path `path_key`. If there is none, return False and set lower bounds of
+# pn and dn from nodes with other hands.
 cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
                             PnResult *found) noexcept nogil
 # `work` is the number of nodes searched for the result. May enlarge the table or collect garbage.

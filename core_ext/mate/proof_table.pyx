@@ -46,15 +46,17 @@ cdef inline bint disproves(const ProofEntry *entry, Hand hand, uint64_t path_key
 cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
                             PnResult *found) noexcept nogil:
     """Find the node's own entry, or one with another hand that solves it; of several proofs the shortest mate.
-    So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends.
+    So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends. More pieces
+    in hand never make pn larger or dn smaller, so unsolved entries with other hands bound the numbers.
     """
     cdef uint64_t slot = slot_of(table, key)
     cdef const ProofEntry *entry
     cdef bint known = False, proved = False
+    cdef uint32_t least_pn = 1, least_dn = 1
     while True:
         entry = table.entries + slot
         if entry.work == 0:
-            return known
+            break
         if entry.key == key:
             if entry.pn == 0:
                 if hand_covers(hand, entry.hand) and (not proved or entry.length < found.length):
@@ -65,11 +67,20 @@ cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, ui
                 found.pn = PROOF_INFINITE
                 found.dn = 0
                 return True
-            elif not proved and entry.hand == hand and entry.dn:
-                found[0] = result_of(entry)
-                found.repetition_depth = PATH_INDEPENDENT
-                known = True
+            elif not proved and entry.dn:
+                if entry.hand == hand:
+                    found[0] = result_of(entry)
+                    found.repetition_depth = PATH_INDEPENDENT
+                    known = True
+                elif hand_covers(entry.hand, hand):
+                    least_pn = max(least_pn, entry.pn)
+                elif hand_covers(hand, entry.hand):
+                    least_dn = max(least_dn, entry.dn)
         slot = next_slot(table, slot)
+    if not proved:
+        found.pn = max(found.pn, least_pn) if known else least_pn
+        found.dn = max(found.dn, least_dn) if known else least_dn
+    return known
 
 
 cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:
