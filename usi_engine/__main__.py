@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import CoreError, build_in_words, load_core, reason_of, text_of
+from usi_engine.core import CoreError, build_in_words, load_core, reason_of, report, text_of
 from usi_engine.game.loop import carry_out, serve
 from usi_engine.language import _, choose, chosen, split_language
 from usi_engine.usi.output import Writer
@@ -152,7 +152,7 @@ def _carry_out(arguments: list[str]) -> int:
     try:
         fault = fault or command_line.refused(commands, load_core())
     except CoreError as error:
-        print(error)
+        report(error)
         return 1
     if fault:
         print(fault, file=sys.stderr)

@@ -113,15 +113,17 @@ def test_an_engine_that_fails(opened: Opened, answer: str, kind: type[EngineErro
         engine.analyse(Board(), depth=1)
 
 
-def test_events_of_earlier_searches_are_dropped(opened: Opened) -> None:
-    """After `new_game` has started the process again, its earlier end does not count."""
+def test_a_process_started_again(opened: Opened, tmp_path: Path) -> None:
+    """Events of its earlier searches are dropped, and its options are set again."""
     with opened("die", INFO.format(1, 5, 1, "cp 10", "7g7f") + " | 7g7f") as engine:
+        engine.configure({"USI_Hash": 7})
         with pytest.raises(EngineDied):
             engine.analyse(Board(), depth=3)
         engine.new_game()
         engine._events.put(INFO.format(9, 9, 2, "cp 90", "2g2f"))
         found = engine.analyse(Board(), depth=3, multipv=2)
         assert [line.move for line in found.lines] == ["7g7f"] and found.nodes == 5
+    assert received(tmp_path).count("setoption name USI_Hash value 7") == 2
 
 
 def test_time_is_kept_for_the_engine(opened: Opened) -> None:

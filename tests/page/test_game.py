@@ -81,7 +81,9 @@ def test_a_whole_game(start: Start, open_page: OpenPage, tmp_path: Path) -> None
     page.get_by_role("button", name="Start the game").click()
     play(page, WHOLE_GAME[:3])
     page.reload()
-    play(page, WHOLE_GAME[3:], before=3)
+    page.drag_and_drop('[data-square="6a"]', '[data-square="7b"]')
+    expect(page.locator("#moveList button")).to_have_count(4)
+    play(page, WHOLE_GAME[4:], before=4)
     status(page, "^Black wins: the king is mated")
     expect(page.locator(".sb-note")).to_have_text([re.compile("^[45]:")] * 2)
     with page.expect_download() as download:

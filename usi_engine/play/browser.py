@@ -18,6 +18,7 @@ from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, 
 from usi_engine.play.browser_texts import labels
 from usi_engine.play.moves import MoveError
 from usi_engine.play.table import Table
+from usi_engine.play.terms import CHOICES
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import encoded
 from usi_engine.records.writer import text_of
@@ -56,7 +57,7 @@ class GameSite:
             return json_answer({"error": str(error), "state": self._table.state()}, 409)
 
     def _page(self, _query: str) -> Answer:
-        data = {"labels": labels(), "board": board_labels(), "state": self._table.state()}
+        data = {"labels": labels(), "board": board_labels(), "choices": CHOICES, "state": self._table.state()}
         return Answer(with_data(read("game.html"), data).encode(), HTML)
 
     def _changes(self, query: str) -> Answer:

@@ -17,7 +17,7 @@ from usi_engine.records.tree import End, Record
 from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, record_of_moves, text_of
 
 PLAYER = "Player"
-LEVEL = re.compile(rf"{NAME}.* level (\d{{1,2}})$")
+LEVEL = re.compile(rf"{NAME}.* level (1?\d|20)$")
 COLOURS = {"b": "+", "w": "-"}
 # CSA's names of the losses of the player to move.
 LOST = {"mate": "TSUMI", "time": "TIME_UP", "perpetual": "ILLEGAL_MOVE"}

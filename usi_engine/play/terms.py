@@ -14,6 +14,7 @@ from usi_engine.play.moves import MoveError
 from usi_engine.usi.arguments import DAY
 
 EVEN = "even"
+CHOICES = {"side": (*SIDES, "random"), "handicap": (EVEN, *HANDICAPS)}
 MOST = {"level": FULL_STRENGTH, "minutes": DAY / 60, "byoyomi": DAY, "increment": DAY}
 
 
@@ -57,9 +58,7 @@ class Terms:
 
 def is_good(name: str, value: object) -> bool:
     """Return whether a term can have this value."""
-    if name == "side":
-        return value in (*SIDES, "random")
-    if name == "handicap":
-        return value in (EVEN, *HANDICAPS)
+    if name in CHOICES:
+        return value in CHOICES[name]
     kinds = int if name == "level" else (int, float)
     return isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value <= MOST[name]

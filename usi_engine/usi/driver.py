@@ -155,7 +155,7 @@ class Engine:
         info: Callable[[str], None] = lambda line: None,
         errors: Callable[[str], None] | None = None,
     ) -> None:
-        self._command, self._options, self._post, self._folder = list(command), options, post, folder
+        self._command, self._options, self._post, self._folder = list(command), dict(options), post, folder
         self._note, self._stderr, self._timeouts, self._info = note, stderr, timeouts, info
         self._errors = errors
         self.last_lines: deque[str] = deque(maxlen=LAST_LINES)  # of the output
@@ -186,10 +186,15 @@ class Engine:
         self._send("usi")
         self._await(self._usiok, self._timeouts.start, "usiok")
         for name, value in self._options.items():
-            self.set_option(name, value)
+            self._set(name, value)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option; a button has no value. UnknownOption if the engine has none of this name."""
+        """Set an option, also of a process started again; a button has no value. UnknownOption for another name."""
+        self._set(name, value)
+        if value:
+            self._options[name] = value
+
+    def _set(self, name: str, value: str) -> None:
         if name not in self.declared and name not in ALWAYS_SET:
             raise UnknownOption(f"{self.name or self._command[0]} has no option '{name}'")
         self._send(f"setoption name {name}" + (f" value {value}" if value else ""))
@@ -204,7 +209,7 @@ class Engine:
         if self._process is None or self._process.poll() is not None:
             self.start()
         if MAX_MOVES in self.declared and MAX_MOVES not in self._options:
-            self.set_option(MAX_MOVES, str(max_moves))
+            self._set(MAX_MOVES, str(max_moves))
         self._send("isready")
         self._await(self._readyok, self._timeouts.ready, "readyok")
 

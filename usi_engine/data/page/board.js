@@ -341,10 +341,10 @@ class ShogiBoard {
     return this.draw();
   }
 
+  // Show the move at once; whoever gets it shows the board again, without it if it is refused.
   play(move) {
-    this.source = null;
-    this.closeQuestion();
-    this.draw();
+    this.show(this.position.apply(move).sfen(), {last: move});
+    this.setLegal(null);
     this.onMove(move);
   }
 
@@ -421,6 +421,7 @@ class ShogiBoard {
       if (!copy) return;
       copy.remove();
       this.dragged = true;
+      setTimeout(() => { this.dragged = false; });  // after the click that may follow
       const below = event.type === "pointerup" && document.elementFromPoint(event.clientX, event.clientY);
       const target = below && below.closest("[data-square]");
       if (target && this.element.contains(target) && target.dataset.square !== source) this.choose(target.dataset.square);

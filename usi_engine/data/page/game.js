@@ -1,10 +1,8 @@
 "use strict";
 // The page of a game. The program keeps the game; the page shows its state, waits for changes and sends actions.
 
-const {labels, board: boardLabels, state: firstState} = JSON.parse(document.getElementById("data").textContent);
+const {labels, board: boardLabels, choices, state: firstState} = JSON.parse(document.getElementById("data").textContent);
 const byId = id => document.getElementById(id);
-const SIDES = ["black", "white", "random", "both"];
-const HANDICAPS = ["even", "lance", "bishop", "rook", "rook-lance", "two", "four", "six", "eight", "ten"];
 const RETRY_MILLISECONDS = 1000;
 
 let state = firstState;
@@ -202,8 +200,8 @@ function onKey(event) {
 
 function fillTexts() {
   for (const element of document.querySelectorAll("[data-text]")) element.textContent = labels[element.dataset.text];
-  for (const [id, names] of [["sideChosen", SIDES], ["handicap", HANDICAPS]])
-    byId(id).replaceChildren(...names.map(name => new Option(labels[name], name)));
+  for (const [id, name] of [["sideChosen", "side"], ["handicap", "handicap"]])
+    byId(id).replaceChildren(...choices[name].map(value => new Option(labels[value], value)));
 }
 
 function listen() {

@@ -83,8 +83,8 @@ class PuzzlePlayer {
     const {puzzle, done} = this;
     if (done % 2 === 0 && done < puzzle.solution.length) {
       const move = puzzle.solution[done], square = move.slice(0, 2);
-      if (square[1] !== "*") this.board.choose(square);
-      else this.draw([{usi: move, kind: "hint"}]);
+      if (square[1] !== "*" && this.board.source !== square) this.board.choose(square);
+      else if (square[1] === "*") this.draw([{usi: move, kind: "hint"}]);
     }
   }
 
