@@ -6,7 +6,7 @@ values between it and MATE_BOUND are won by rule (perpetual check). engine.pyi d
 """
 
 from core_ext.board cimport Board, declaration_rule
-from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
+from core_ext.mate.dfpn cimport Solver, allocate_solver, avoid_position, free_solver, set_root
 from core_ext.eval.kpp import weights as _weights
 from core_ext.eval.nnue import network as _network
 from core_ext.eval import piece_values as _piece_values
@@ -28,6 +28,7 @@ from core_ext.search.searcher cimport (
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
+    solve_check,
 )
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
@@ -399,6 +400,34 @@ cdef class MateSolver:
         self.solving = True
         with nogil:
             status = solve(&self.solver, &self.solution, goal)
+        self.solving = False
+        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+
+    def solve_check(self, board: Board, check: str, node_limit: int = 0, avoided=()):
+        """Solve the position after one check: does it mate against every evasion? Return as in `solve`.
+
+        The moves begin with the check; they are the shortest mate if it is found as quickly as the proof. `avoided` are
+        boards with the attacker to move: it must mate without a return to one of them, also with fewer pieces in hand;
+        then no moves are returned. ValueError if the move is illegal or no check.
+        """
+        cdef Board given = board
+        cdef list others = [<Board?>other for other in avoided]
+        cdef int status
+        cdef uint64_t limit = node_limit
+        cdef Move move = parse_move(&given.pos, check)
+        cdef bint line_wanted = not others
+        if not given.gives_check(check):
+            raise ValueError(f"'{check}' gives no check")
+        self._check_idle()
+        set_root(&self.solver, &given.pos)
+        for other in others:
+            avoid_position(&self.solver, &(<Board>other).pos, False)
+        for other in others:
+            avoid_position(&self.solver, &(<Board>other).pos, True)
+        self.solver.node_limit = limit
+        self.solving = True
+        with nogil:
+            status = solve_check(&self.solver, &self.solution, move, line_wanted)
         self.solving = False
         return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
 

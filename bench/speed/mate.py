@@ -20,7 +20,7 @@ from bench.command import new_parser
 from bench.table import print_table
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
-from usi_engine.mate_tool.problems import after_checks
+from usi_engine.api.mate_lines import after_checks
 
 MEGABYTES = 1
 LIMIT = 1_000_000

@@ -4,16 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 #include "base/atomic.h"
+#include "base/lock.h"
 #include "base/simd.h"
-
-#if defined(_WIN32)
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#include <windows.h>
-#else
-#include <sched.h>
-#endif
 
 /* Spins before a thread yields the processor: the other one may be waiting for it. */
 enum { SPINS = 4096 };
@@ -37,15 +29,6 @@ static inline void publish(Slot *slot, uint64_t word)
 static inline uint64_t read_slot(const Slot *slot)
 {
     return KOMADORI_LOAD(slot->word, acquire);
-}
-
-static inline void yield_processor(void)
-{
-#if defined(_WIN32)
-    SwitchToThread();
-#else
-    sched_yield();
-#endif
 }
 
 /* `number` counts positions from 1; all slots start at zero. Returns the other thread's sum. */

@@ -7,13 +7,19 @@ The attacker is the side to move at the root and gives checks at OR nodes; the d
 from core_ext.base.atomic cimport SharedWord
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.position cimport Position
-from core_ext.mate.proof_table cimport ProofTable, PnResult
+from core_ext.mate.proof_table cimport ProofTable, PnResult, UNLIMITED
 from core_ext.shogi.types cimport Hand, Move, uint8_t, uint32_t, uint64_t
 
 cdef enum:
-    UNLIMITED = 20000       # `remaining` if the number of plies is not limited
     MAX_MATE_PLY = 4096     # longest line
     MAX_CHILDREN = 1 << 18  # of all nodes on the current line together
+
+# The capture of a futile interposition, after which no plies remain. A piece that was dropped returns to the defender's
+# hand, as if nothing had happened. One moved from the board is kept by the attacker, which has no ply left to drop it:
+# in the hand it would defend better than on the board.
+cdef enum:
+    RETURNED = 1
+    KEPT = 2
 
 cdef struct Child:
     uint64_t key
@@ -22,14 +28,14 @@ cdef struct Child:
     int remaining           # see PnNode, also for blocked_slider
     Move move
     uint8_t blocked_slider
-    uint8_t returned        # capture of a futile interposition: the piece returns to the defender's hand
+    uint8_t futile          # RETURNED, KEPT: the capture of a futile interposition; else 0
     int previous            # the child before it in its group, or -1
     bint waiting            # for `previous` to be settled; until then it counts as settled itself
     bint unsupported        # a drop of the defender on a square that none of its pieces attacks
 
 # A node on the current line.
 cdef struct PnNode:
-    uint64_t key            # board, set of pieces, `remaining` and `blocked_slider`, without the hands
+    uint64_t key            # board, set of pieces and `blocked_slider`, without the hands
     uint64_t path_key       # hash of the positions on the path to the node, in order
     uint64_t nodes_before   # Solver.nodes when the node was entered
     Hand hand               # the attacker's
@@ -42,7 +48,7 @@ cdef struct PnNode:
     int waiting             # number of waiting children
     uint32_t others         # part of the delta that is not the chosen child's
     int remaining           # plies left for the mate
-    int blocked_slider      # 1 + square of the checking slider that the last move, a drop, blocked; else 0
+    int blocked_slider      # 1 + square of the checking slider that the last move blocked; else 0
     bint attacking          # OR node
 
 cdef struct Solver:
@@ -65,12 +71,15 @@ cdef struct Solver:
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
+# Let a position with the attacker to move count as no mate until the next set_root. To be called for all such positions,
+# first without `store`, which makes keys of their own, then with it.
+cdef void avoid_position(Solver *solver, const Position *pos, bint store) noexcept nogil
 # Search solver.pos for a mate within `remaining` plies. Afterwards its node is stack[solver.base], its first child
 # children[0]. A repetition of one of the solver.base positions before it counts as no mate.
-cdef void search_root(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil
+cdef void search_root(Solver *solver, bint attacking, int remaining) noexcept nogil
 # Return the shortest mate found among the node's children, or NULL.
 cdef Child *shortest_mate_child(Solver *solver, const PnNode *node) noexcept nogil
 # Return the result of search_root, or the table's if it is solved. Unsolved (pn and dn above 0) if stopped.
-cdef PnResult prove(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil
+cdef PnResult prove(Solver *solver, bint attacking, int remaining) noexcept nogil
 # Make a move; if `returned`, the captured piece goes to the defender's hand instead of the attacker's.
 cdef void make_move(Solver *solver, Move move, bint returned) noexcept nogil

@@ -13,7 +13,8 @@ Extensions of the plain algorithm:
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
 children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and a constant for
 each other child that is not settled (weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
-would count positions twice that several checks lead to.
+would count positions twice that several checks lead to. A search for a mate within some plies takes the sum: it mostly
+has to disprove every check.
 """
 
 from libc.stdlib cimport free
@@ -21,7 +22,7 @@ from libc.stdlib cimport free
 from core_ext.base.atomic cimport add_to_word, load_word, store_word
 from core_ext.base.memory cimport allocate
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.shogi.bitboard cimport count, lowest, some
+from core_ext.shogi.bitboard cimport Bitboard, count, empty, has, lowest
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
@@ -34,8 +35,8 @@ from core_ext.mate.proof_pieces cimport (
     proof_hand_before, with_exclusive_types,
 )
 from core_ext.mate.proof_table cimport (
-    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_allocate, proof_table_clear, proof_table_free,
-    proof_table_probe, proof_table_store,
+    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_allocate, proof_table_free, proof_table_probe,
+    proof_table_store,
 )
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
@@ -54,9 +55,8 @@ cdef enum:
 
 # ---- making moves ----
 
-cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int remaining, int blocked_slider) noexcept nogil:
-    cdef uint64_t key = board_key ^ s.salt ^ <uint64_t>blocked_slider * <uint64_t>0xD1B54A32D192ED03
-    return key ^ <uint64_t>(remaining + 8) * <uint64_t>0x9E3779B97F4A7C15
+cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int blocked_slider) noexcept nogil:
+    return board_key ^ s.salt ^ <uint64_t>blocked_slider * <uint64_t>0xD1B54A32D192ED03
 
 
 cdef inline uint64_t extend_path(uint64_t path_key, uint64_t key, Hand hand) noexcept nogil:
@@ -103,16 +103,16 @@ cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept
 
 # ---- initial proof and disproof numbers ----
 
-cdef inline PnResult unsolved(uint32_t pn, uint32_t dn) noexcept nogil:
-    return PnResult(pn, dn, 0, 0, PATH_INDEPENDENT)
+cdef inline PnResult unsolved(uint32_t pn, uint32_t dn, int remaining) noexcept nogil:
+    return PnResult(pn, dn, 0, <int16_t>remaining, PATH_INDEPENDENT)
 
 
 cdef inline PnResult proved(Hand hand, int length) noexcept nogil:
-    return PnResult(0, PROOF_INFINITE, hand, <uint16_t>length, PATH_INDEPENDENT)
+    return PnResult(0, PROOF_INFINITE, hand, <int16_t>length, PATH_INDEPENDENT)
 
 
-cdef inline PnResult disproved(Hand hand, int repetition_depth) noexcept nogil:
-    return PnResult(PROOF_INFINITE, 0, hand, 0, <uint16_t>repetition_depth)
+cdef inline PnResult disproved(Hand hand, int length, int repetition_depth) noexcept nogil:
+    return PnResult(PROOF_INFINITE, 0, hand, <int16_t>length, <uint16_t>repetition_depth)
 
 
 cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
@@ -120,9 +120,11 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last
-    cdef int evasions = 0, drops = 0, moved = 0
+    cdef int evasions = 0, drops = 0
+    cdef bint escapes = False
+    cdef Bitboard between = interposition_squares(&s.pos)
     if not in_check(&s.pos):
-        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
+        return disproved(hand_of(&s.pos, s.attacker), UNLIMITED, PATH_INDEPENDENT)
     last = generate_evasions(&s.pos, moves, True)
     if last == moves:
         return proved(with_exclusive_types(&s.pos, s.attacker, 0), 0)
@@ -130,13 +132,13 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
         if is_drop(move[0]):
             drops += 1
         else:
-            moved += 1
             evasions += not is_promotion(move[0])
+            escapes |= not has(between, to_square(move[0]))
         move += 1
-    if remaining <= 0 and (s.count_all_interpositions or moved):
-        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
-    drops = min(drops, count(interposition_squares(&s.pos)))
-    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN)
+    if remaining <= 0 and (s.count_all_interpositions or escapes):
+        return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
+    drops = min(drops, count(between))
+    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN, remaining)
 
 
 cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noexcept nogil:
@@ -152,20 +154,20 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
             undo_move(&s.pos)
             return result
     if not blocked_slider and (remaining < 1 or (remaining == 1 and s.count_all_interpositions)):
-        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
+        return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
     checks = <int>(generate_checks(&s.pos, moves, True) - moves)
     if checks == 0 and not blocked_slider:
-        return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), PATH_INDEPENDENT)
-    return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1))
+        return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), UNLIMITED, PATH_INDEPENDENT)
+    return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1), remaining)
 
 
 # ---- expanding a node ----
 
 cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, uint64_t path_key) noexcept nogil:
     cdef PnResult bound, result
-    if proof_table_probe(&s.table, child.key, child.hand, path_key, &bound):
+    if proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &bound):
         return bound
-    make_move(s, child.move, child.returned)
+    make_move(s, child.move, child.futile == RETURNED)
     if node.attacking:
         result = initial_and_node(s, child.remaining)
     else:
@@ -173,18 +175,18 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
     undo_move(&s.pos)
     proof_table_store(&s.table, child.key, child.hand, path_key, &result, 0)
     if result.pn and result.dn:
-        return unsolved(max(result.pn, bound.pn), max(result.dn, bound.dn))
+        return unsolved(max(result.pn, bound.pn), max(result.dn, bound.dn), child.remaining)
     return result
 
 
-cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint returned) noexcept nogil:
+cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, int futile) noexcept nogil:
     cdef Child *child = s.children + node.first + node.count
     child.move = move
-    child.returned = returned
-    child.blocked_slider = <uint8_t>(blocked_slider if is_drop(move) else 0)
+    child.futile = <uint8_t>futile
+    child.blocked_slider = <uint8_t>blocked_slider
     child.remaining = node.remaining
     if node.remaining != UNLIMITED:
-        child.remaining = 0 if returned else node.remaining - 1
+        child.remaining = 0 if futile else node.remaining - 1
     join_group(s, node, child)
     node.count += 1
     if not child.waiting:
@@ -196,12 +198,12 @@ cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept n
     cdef Move32 move32 = to_move32(&s.pos, child.move)
     cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef int depth
-    child.hand = node.hand if child.returned else hand_after(s, move32, node.attacking)
-    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
+    child.hand = node.hand if child.futile == RETURNED else hand_after(s, move32, node.attacking)
+    child.key = node_key(s, board_key, child.blocked_slider)
     if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
         if depth >= 0:
-            child.result = disproved(child.hand, depth)
+            child.result = disproved(child.hand, UNLIMITED, depth)
             return
     child.result = initial_result(s, node, child, extend_path(node.path_key, child.key, child.hand))
 
@@ -220,7 +222,7 @@ cdef void join_group(Solver *s, PnNode *node, Child *child) noexcept nogil:
             child.previous = i
     child.waiting = child.previous >= 0 and not is_settled(node, s.children + child.previous)
     if child.waiting:
-        child.result = unsolved(PROOF_INFINITE, 0) if node.attacking else unsolved(0, PROOF_INFINITE)
+        child.result = unsolved(PROOF_INFINITE, 0, 0) if node.attacking else unsolved(0, PROOF_INFINITE, 0)
         node.waiting += 1
 
 
@@ -242,28 +244,31 @@ cdef void end_waiting(Solver *s, PnNode *node) noexcept nogil:
 
 
 cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
-    """Add captures of the interposed piece, which returns to the defender's hand: if one mates, the drop was futile."""
+    """Add captures of the interposed piece by the slider: if one mates at once, the interposition was futile."""
     cdef int origin = node.blocked_slider - 1, target = to_square(s.pos.state.move)
+    cdef int futile = RETURNED if is_drop(s.pos.state.move) else KEPT
     if is_legal(&s.pos, board_move(origin, target)):
-        add_child(s, node, board_move(origin, target), 0, True)
+        add_child(s, node, board_move(origin, target), 0, futile)
     if is_legal(&s.pos, promotion_move(origin, target)):
-        add_child(s, node, promotion_move(origin, target), 0, True)
+        add_child(s, node, promotion_move(origin, target), 0, futile)
 
 
 cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last = moves
-    cdef int blocked_slider = 0
+    cdef int slider = 0
+    cdef Bitboard between = empty()
     node.count = node.waiting = 0
     if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
-        if node.remaining != UNLIMITED and not s.count_all_interpositions and some(interposition_squares(&s.pos)):
-            blocked_slider = 1 + lowest(s.pos.state.checkers)
+        if node.remaining != UNLIMITED and not s.count_all_interpositions:
+            between = interposition_squares(&s.pos)
+            slider = 1 + lowest(s.pos.state.checkers)
     elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
     while move != last:
-        add_child(s, node, move[0], blocked_slider, False)
+        add_child(s, node, move[0], slider if has(between, to_square(move[0])) else 0, 0)
         if solves_node(node, &s.children[node.first + node.count - 1].result):
             return
         move += 1
@@ -298,7 +303,7 @@ cdef uint32_t delta_of(const Solver *s, PnNode *node) noexcept nogil:
         most = max(most, phi)
         total += phi
         unsettled += phi > 0
-    if node.attacking:
+    if node.attacking and node.remaining == UNLIMITED:
         node.others = OTHER_CHECK * (max(unsettled, 1) - 1)
         return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
     total = min(total, <uint64_t>(PROOF_INFINITE - 1))
@@ -326,13 +331,25 @@ cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcep
     return second_delta
 
 
+cdef inline int plies_to_mate(const Child *child) noexcept nogil:
+    """Return the length of a mate that begins with this proved check; the capture of a futile interposition takes back
+    the plies of both.
+    """
+    return -1 if child.futile else child.result.length + 1
+
+
+cdef inline int plies_without_mate(const Child *child) noexcept nogil:
+    """Return the length within which a mate by this disproved move is excluded."""
+    return UNLIMITED if child.futile or child.result.length >= UNLIMITED else child.result.length + 1
+
+
 cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
     for i in range(node.first, node.first + node.count):
         child = s.children + i
-        if child.result.pn == 0 and (best == NULL or child.result.length < best.result.length):
+        if child.result.pn == 0 and (best == NULL or plies_to_mate(child) < plies_to_mate(best)):
             best = child
     return best
 
@@ -340,9 +357,9 @@ cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
 cdef PnResult or_node_proof(Solver *s, const PnNode *node) noexcept nogil:
     cdef Child *best = shortest_mate_child(s, node)
     cdef Hand hand = best.result.hand
-    if not best.returned:
+    if best.futile != RETURNED:
         hand = proof_hand_before(hand, to_move32(&s.pos, best.move))
-    return proved(hand, best.result.length + 1)
+    return proved(hand, plies_to_mate(best))
 
 
 cdef PnResult and_node_proof(Solver *s, const PnNode *node) noexcept nogil:
@@ -354,35 +371,39 @@ cdef PnResult and_node_proof(Solver *s, const PnNode *node) noexcept nogil:
     return proved(with_exclusive_types(&s.pos, s.attacker, hand), length)
 
 
-cdef inline PnResult disproved_above(const Solver *s, Hand hand, int repetition_depth) noexcept nogil:
+cdef inline PnResult disproved_above(const Solver *s, Hand hand, int length, int repetition_depth) noexcept nogil:
     """Return a disproof of the current node; it depends on the path only if an earlier position is repeated."""
-    return disproved(hand, repetition_depth if repetition_depth < s.depth else PATH_INDEPENDENT)
+    return disproved(hand, length, repetition_depth if repetition_depth < s.depth else PATH_INDEPENDENT)
 
 
 cdef PnResult or_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
-    cdef int i, repetition_depth = PATH_INDEPENDENT
+    cdef int i, repetition_depth = PATH_INDEPENDENT, length = UNLIMITED if node.remaining >= 1 else node.remaining
     cdef Hand hand = both_hands(&s.pos), allowed
     cdef Child *child
     for i in range(node.first, node.first + node.count):
         child = s.children + i
         allowed = child.result.hand
-        if not child.returned:
+        if child.futile != RETURNED:
             allowed = disproof_hand_before(allowed, to_move32(&s.pos, child.move))
         hand = hand_min(hand, allowed)
         repetition_depth = min(repetition_depth, child.result.repetition_depth)
-    return disproved_above(s, clip_disproof_hand(&s.pos, s.attacker, hand), repetition_depth)
+        length = min(length, plies_without_mate(child))
+    return disproved_above(s, clip_disproof_hand(&s.pos, s.attacker, hand), length, repetition_depth)
 
 
 cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
-    """Choose the disproved child with the latest repetition, or without one."""
-    cdef int i
+    """Choose the disproved child with the latest repetition, or without one; then the greatest length."""
+    cdef int i, rank, most = -1
     cdef Child *best = NULL
     cdef Child *child
     for i in range(node.first, node.first + node.count):
         child = s.children + i
-        if child.result.dn == 0 and (best == NULL or child.result.repetition_depth > best.result.repetition_depth):
+        rank = child.result.repetition_depth << 15 | (child.result.length + 1)
+        if child.result.dn == 0 and rank > most:
+            most = rank
             best = child
-    return disproved_above(s, hand_min(best.result.hand, both_hands(&s.pos)), best.result.repetition_depth)
+    return disproved_above(s, hand_min(best.result.hand, both_hands(&s.pos)), plies_without_mate(best),
+                           best.result.repetition_depth)
 
 
 cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
@@ -399,7 +420,7 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
     if total == 0:
         node.result = or_node_disproof(s, node) if attacking else and_node_proof(s, node)
     else:
-        node.result = unsolved(best, total) if attacking else unsolved(total, best)
+        node.result = unsolved(best, total, node.remaining) if attacking else unsolved(total, best, node.remaining)
     return second_delta
 
 
@@ -431,7 +452,7 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
     cdef Child *child = s.children + node.chosen
     cdef PnNode *below = node + 1
     cdef uint32_t margin = min(second_delta + second_delta * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
-    make_move(s, child.move, child.returned)
+    make_move(s, child.move, child.futile == RETURNED)
     s.depth += 1
     push_node(s, not node.attacking, child.key, extend_path(node.path_key, child.key, child.hand), child.hand,
               child.remaining, child.blocked_slider)
@@ -460,7 +481,7 @@ cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
     cdef Child *child = s.children + node.chosen
     cdef PnResult result
     cdef uint64_t path_key = extend_path(node.path_key, child.key, child.hand)
-    if not proof_table_probe(&s.table, child.key, child.hand, path_key, &result):
+    if not proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &result):
         return False
     if result.pn and result.dn:
         return False
@@ -497,22 +518,23 @@ cdef void search_loop(Solver *s) noexcept nogil:
             push_child(s, node, second_delta)
 
 
-cdef void search_root(Solver *s, bint attacking, int remaining, int blocked_slider) noexcept nogil:
-    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, blocked_slider)
+cdef void search_root(Solver *s, bint attacking, int remaining) noexcept nogil:
+    cdef uint64_t key = node_key(s, s.pos.state.board_key, 0)
     cdef Hand hand = hand_of(&s.pos, s.attacker)
     s.stopped = False
     s.depth = s.base
-    push_node(s, attacking, key, extend_path(<uint64_t>s.base, key, hand), hand, remaining, blocked_slider)
+    push_node(s, attacking, key, extend_path(<uint64_t>s.base, key, hand), hand, remaining, 0)
     search_loop(s)
 
 
-cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider) noexcept nogil:
-    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, blocked_slider)
+cdef PnResult prove(Solver *s, bint attacking, int remaining) noexcept nogil:
+    cdef uint64_t key = node_key(s, s.pos.state.board_key, 0)
     cdef PnResult result
     s.stopped = False
-    if proof_table_probe(&s.table, key, hand_of(&s.pos, s.attacker), 0, &result) and (result.pn == 0 or result.dn == 0):
+    if (proof_table_probe(&s.table, key, hand_of(&s.pos, s.attacker), remaining, 0, &result)
+            and (result.pn == 0 or result.dn == 0)):
         return result
-    search_root(s, attacking, remaining, blocked_slider)
+    search_root(s, attacking, remaining)
     return s.stack[s.base].result
 
 
@@ -523,7 +545,6 @@ cdef int allocate_solver(Solver *s, int megabytes) except -1:
     if s.stack == NULL or s.children == NULL:
         raise MemoryError("no memory for a mate search")
     proof_table_allocate(&s.table, megabytes)
-    s.table.stop = s.stop
     return 0
 
 
@@ -536,8 +557,6 @@ cdef void free_solver(Solver *s) noexcept nogil:
 
 cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     copy_position(&s.pos, pos, 2 * MAX_MATE_PLY + 16)
-    if s.table.rehash_aborted:
-        proof_table_clear(&s.table)
     s.attacker = pos.side
     # Board and attacker's hand alone do not determine the defender's hand: add the pieces in play.
     s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F
@@ -547,6 +566,15 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     s.next_check = 0
     s.base = 0
     return 0
+
+
+cdef void avoid_position(Solver *s, const Position *pos, bint store) noexcept nogil:
+    cdef Hand hand = hand_of(pos, s.attacker)
+    cdef PnResult result = disproved(hand, UNLIMITED, PATH_INDEPENDENT)
+    if store:
+        proof_table_store(&s.table, node_key(s, pos.state.board_key, 0), hand, 0, &result, PROOF_INFINITE)
+    else:
+        s.salt ^= extend_path(0, pos.state.board_key, hand)
 
 
 cdef uint64_t piece_counts(const Position *pos) noexcept nogil:

@@ -15,109 +15,161 @@ from core_ext.shogi.types cimport MAX_MOVES, Move, NO_MOVE, uint64_t
 
 cdef enum:
     EXTRA_NODES = 100000    # after the proof, for a shortest mate or a line without repetition
+    GRACE = 50000           # after the proof, for its line
     MAX_ESCAPES = 4         # escape squares after the first check of a mate in three
 
 
-cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
-    """Return the length of the shortest mate, which is at most `longest`; 0 if stopped."""
-    cdef int plies
-    for plies in range(1, longest + 1, 2):
-        if prove(s, True, plies, 0).pn == 0:
-            return plies
-        if s.stopped:
-            return 0
-    return 0
+cdef int shortest_mate(Solver *s, int length) noexcept nogil:
+    """Return the length of the shortest mate found, given that there is one of `length`; it may be longer than the
+    shortest one if the search is stopped.
+    """
+    cdef PnResult result
+    while length > 1:
+        result = prove(s, True, length - 2)
+        if result.pn:
+            break
+        length = result.length
+    return length
 
 
 cdef Move shortest_attack(Solver *s, int remaining, int base) noexcept nogil:
     """Return the check with the shortest proved mate that repeats no position of the last `base` plies, or NO_MOVE."""
     cdef Child *best
     s.base = base
-    search_root(s, True, remaining, 0)
+    search_root(s, True, remaining)
     s.base = 0
     best = shortest_mate_child(s, s.stack + base)
     return NO_MOVE if best == NULL else best.move
 
 
-cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
-    """Return the check that continues a line of `played` plies.
+cdef uint64_t limit_soon(Solver *s) noexcept nogil:
+    """Lower the node limit to EXTRA_NODES from now; return the former one."""
+    cdef uint64_t limit = s.node_limit, soon = load_word(&s.nodes) + EXTRA_NODES
+    s.node_limit = min(limit, soon) if limit else soon
+    return limit
+
+
+cdef Move attack_without_repetition(Solver *s, int played) noexcept nogil:
+    """Return a check that mates without returning to the line of `played` plies, if that is soon found, or NO_MOVE."""
+    cdef uint64_t limit = limit_soon(s)
+    cdef Move move = shortest_attack(s, UNLIMITED, played)
+    s.node_limit = limit
+    return move
+
+
+cdef Move attack_of_line(Solver *s, int played) noexcept nogil:
+    """Return the check that continues the line of a proof, of `played` plies.
 
     Stored lengths may disagree after a garbage collection, so that the line runs into a repetition; prefer a check
     without one.
     """
-    cdef Move move = mate_in_one(&s.pos)
-    if not move and played and remaining == UNLIMITED:
-        s.node_limit = load_word(&s.nodes) + EXTRA_NODES
-        move = shortest_attack(s, remaining, played)
-        s.node_limit = 0
-        s.stopped = False
-    return move if move else shortest_attack(s, remaining, 0)
+    cdef Move move = mate_in_one(&s.pos), repeating
+    if not move and played:
+        move = attack_without_repetition(s, played)
+    if move:
+        return move
+    repeating = shortest_attack(s, UNLIMITED, 0)    # searches again for a proof that the table has dropped
+    if repeating and played:
+        move = attack_without_repetition(s, played)
+    return move if move else repeating
 
 
 cdef Move longest_defence(Solver *s) noexcept nogil:
-    """Return the evasion with the longest proved mate, or NO_MOVE if there is no evasion."""
-    cdef int i
-    cdef Child *best = NULL
-    cdef Child *child
-    search_root(s, False, UNLIMITED, 0)
-    for i in range(s.stack[0].count):
-        child = s.children + i
-        if best == NULL or child.result.length > best.result.length:
-            best = child
+    """Return the evasion with the longest mate that is soon found, or NO_MOVE if there is no evasion."""
+    cdef uint64_t limit = limit_soon(s)
+    cdef Child *best
+    search_root(s, False, UNLIMITED)
+    s.node_limit = limit
+    best = longest_mate_child(s)
+    if best == NULL and s.stack[0].count:
+        search_root(s, False, UNLIMITED)
+        best = longest_mate_child(s)
     return NO_MOVE if best == NULL else best.move
 
 
-cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
-    """Return the evasion with the longest shortest mate (`remaining` plies); NO_MOVE if all are futile or stopped."""
-    cdef Move moves[MAX_MOVES]
-    cdef Move *move = moves
-    cdef Move *last = generate_evasions(&s.pos, moves, True)
-    cdef Move best = NO_MOVE
-    cdef int plies, most = 0
-    while move != last:
-        make_move(s, move[0], False)
-        plies = shortest_mate(s, remaining[0] - 1)
-        undo_move(&s.pos)
-        if s.stopped:       # the next proof would clear it
-            return NO_MOVE
-        if plies > most:
-            most = plies
-            best = move[0]
-        move += 1
-    remaining[0] = most
+cdef Child *longest_mate_child(Solver *s) noexcept nogil:
+    """Return the longest mate known among the children of stack[0], or NULL."""
+    cdef int i
+    cdef Child *best = NULL
+    cdef Child *child
+    for i in range(s.stack[0].count):
+        child = s.children + i
+        if child.waiting or child.result.pn:
+            continue
+        if best == NULL or child.result.length > best.result.length:
+            best = child
     return best
 
 
-cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept nogil:
-    cdef int length = 0, plies = remaining, _
+cdef Move exact_defence(Solver *s, int remaining) noexcept nogil:
+    """Return an evasion after which the shortest mate takes remaining - 1 plies; NO_MOVE if all are futile or stopped."""
+    cdef int i
+    if remaining:
+        search_root(s, False, remaining - 2)
+        for i in range(s.stack[0].count):
+            if s.children[i].result.dn == 0:
+                return s.children[i].move
+    return NO_MOVE
+
+
+cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun) noexcept nogil:
+    """Continue a line after `begun` moves by a shortest mate of `remaining` plies; return its length, 0 if stopped."""
+    cdef int length = begun, _
     cdef Move move
     while length < room:
         if length % 2 == 0:
-            move = attack_of_line(s, plies, length)
-            plies -= remaining != UNLIMITED
+            move = mate_in_one(&s.pos)
+            if not move:
+                move = shortest_attack(s, remaining, 0)
         else:
-            move = longest_defence(s) if remaining == UNLIMITED else exact_defence(s, &plies)
+            move = exact_defence(s, remaining)
+        remaining -= 1
         if move == NO_MOVE or s.stopped:
             break
         line[length] = move
         length += 1
         make_move(s, move, False)
-    for _ in range(length):
+    for _ in range(begun, length):
         undo_move(&s.pos)
     return length if length % 2 and not s.stopped else 0
 
 
-cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
-    """Find the line of the proof itself. This is quick, so it ignores the stop flag."""
+cdef int extend_line(Solver *s, Move *line, int length, int room) noexcept nogil:
+    """Add moves of the proof, which are also made on the board, until mate or a stop; return the new length."""
+    cdef Move move
+    while length < room:
+        move = longest_defence(s) if length % 2 else attack_of_line(s, length)
+        if move == NO_MOVE:
+            break
+        line[length] = move
+        length += 1
+        make_move(s, move, False)
+    return length
+
+
+cdef int proved_line(Solver *s, Move *line, int room, int begun) noexcept nogil:
+    """Continue a line after `begun` moves by the proof's; return its length, or 0 at a limit. Parts that the table has
+    dropped are searched again.
+
+    At first GRACE nodes are searched in spite of the limits. They are enough if little was dropped.
+    """
+    cdef Move moves[MAX_MOVES]
+    cdef uint64_t limit = s.node_limit
     cdef const Stop *stop = s.stop
     cdef Stop never
-    cdef int length
+    cdef int length, _
+    cdef bint mated
     clear_stop(&never)
-    s.stop = s.table.stop = &never
-    s.node_limit = 0
-    length = mating_line(s, line, room, UNLIMITED)
-    s.stop = s.table.stop = stop
-    return length
+    s.stop = &never
+    s.node_limit = load_word(&s.nodes) + GRACE
+    length = extend_line(s, line, begun, room)
+    s.stop = stop
+    s.node_limit = limit
+    length = extend_line(s, line, length, room)
+    mated = length % 2 and generate_evasions(&s.pos, moves, True) == moves
+    for _ in range(begun, length):
+        undo_move(&s.pos)
+    return length if mated else 0
 
 
 cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil:
@@ -150,7 +202,7 @@ cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int lo
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
         s.node_limit = max(limit, load_word(&s.nodes) + 1)
     plies = shortest_mate(s, longest)
-    plies = mating_line(s, line, MAX_MATE_PLY, plies) if plies else 0
+    plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 0)
     if plies:
         memcpy(solution.line, line, plies * sizeof(Move))
         solution.length = plies
@@ -162,10 +214,48 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     cdef PnResult result
     if find_short_mate(s, solution, aim):
         return SOLVED_MATE
-    result = prove(s, True, UNLIMITED, 0)
+    result = prove(s, True, UNLIMITED)
     if result.pn:
         return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
-    solution.length = proved_line(s, solution.line, MAX_MATE_PLY)
-    if aim != AIM_FIRST:
+    solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 0)
+    if solution.length and aim != AIM_FIRST:
         shorten(s, solution, aim, limit, result.length)
     return SOLVED_MATE if solution.length else UNSOLVED
+
+
+# ---- one check of the attacker ----
+
+cdef int shortest_after_check(Solver *s, int length) noexcept nogil:
+    """Return the length of the shortest mate against the longest evasion as shortest_mate does, of at most `length`."""
+    cdef PnResult result
+    while length > 0:
+        result = prove(s, False, length - 2)
+        if result.pn:
+            break
+        length = result.length
+    return length
+
+
+cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted) noexcept nogil:
+    cdef PnResult result
+    cdef Move line[MAX_MATE_PLY]
+    cdef int plies
+    solution.line[0] = line[0] = check
+    solution.length = 0
+    solution.shortest = False
+    make_move(s, check, False)
+    result = prove(s, False, UNLIMITED)
+    if result.pn == 0 and line_wanted:
+        solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1)
+    if solution.length:
+        s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
+        plies = shortest_after_check(s, result.length)
+        plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 1)
+        if plies:
+            memcpy(solution.line, line, plies * sizeof(Move))
+            solution.length = plies
+            solution.shortest = True
+    undo_move(&s.pos)
+    if result.pn == 0 and (solution.length or not line_wanted):
+        return SOLVED_MATE
+    return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED

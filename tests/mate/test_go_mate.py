@@ -24,7 +24,7 @@ def printed_for(*commands: str) -> list[str]:
 
 
 def test_read_problem() -> None:
-    assert read_problem(f"1\t{GOLD}\tG*5b\n") == MateProblem(GOLD, 1)
+    assert read_problem(f"1\t{GOLD}\tG*5b\n") == MateProblem(GOLD, 1, solution=("G*5b",))
     assert read_problem(f"{GOLD} # note\n") == MateProblem(GOLD)
     assert read_problem("# no problem") is None
     assert read_problem("\n") is None

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
-    "base": "arithmetic atomic debug leb128 memory processor stop",
+    "base": "arithmetic atomic debug leb128 lock memory processor stop",
     "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation ki2 diagram",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.rows nnue.activation "
     "nnue.dense nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.network evaluate",

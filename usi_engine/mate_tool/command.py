@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from usi_engine.api.second_solutions import Kind, SecondSolution
 from usi_engine.core import Core, CoreError, board_of, load_core, report
 from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
@@ -36,6 +37,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
     made.add_argument("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
     made.add_argument("--shortest", action="store_true", help=_("search until the shortest mate is proved"))
+    made.add_argument(
+        "--all", action="store_true", help=_("look for second solutions too, at every move of the attacker")
+    )
     made.add_argument("--japanese", action="store_true", help=_("write moves as ▲５二金打 too"))
     made.add_argument("--summary", action="store_true", help=_("print only unsolved problems and the table"))
     return made
@@ -93,38 +97,83 @@ def verdict(result: MateResult) -> str:
     return _("mate in {plies}").format(plies=len(result.moves)) + (_(", WRONG") if result.wrong else "")
 
 
-def japanese(core: Core, result: MateResult) -> str:
-    """Return the line as ▲５二金打 △..."""
+def written(core: Core, result: MateResult, moves: Sequence[str], ply: int, args: argparse.Namespace) -> list[str]:
+    """Return moves after `ply` plies of the solution: in USI, or as ▲５二金打 in Japanese; with `--japanese` both."""
     start = board_of(core, result.problem.sfen).sfen()
-    return " ".join(move.text for move in name_moves(start, result.moves))
+    usi = " ".join(moves)
+    japanese = " ".join(move.text for move in name_moves(start, moves, result.solution[:ply]))
+    if args.japanese:
+        return [usi, japanese]
+    return [japanese if chosen() == "ja" else usi]
 
 
 def lines_of(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
-    """Yield the lines of a result: name, verdict and moves; the position if it is not solved.
-
-    Moves are in USI, or as ▲５二金打 in Japanese; with `--japanese` in both.
-    """
+    """Yield the lines of a result: name, verdict and moves; the position if it is not solved; second solutions."""
     name = f"{result.problem.name}: " if result.problem.name else ""
-    moves = " ".join(result.moves)
-    if result.moves and chosen() == "ja" and not args.japanese:
-        moves = japanese(core, result)
+    moves, *japanese = written(core, result, result.moves, 0, args) if result.moves else [""]
     found = _("{verdict}: {moves}").format(verdict=verdict(result), moves=moves) if moves else verdict(result)
     yield f"{name}{found}"
     if result.status != "mate" and name:
         yield f"    {result.problem.sfen}"
-    if args.japanese and result.moves:
-        yield f"    {japanese(core, result)}"
+    yield from (f"    {line}" for line in japanese)
+    if result.others is not None:
+        yield from lines_of_others(core, result, result.others, args)
+
+
+def lines_of_others(
+    core: Core, result: MateResult, others: list[SecondSolution], args: argparse.Namespace
+) -> Iterator[str]:
+    """Yield the solution if it is the file's own, a line for each other check, and the counts."""
+    if result.solution != result.moves:
+        moves, *japanese = written(core, result, result.solution, 0, args)
+        yield "    " + _("the file's solution: {moves}").format(moves=moves)
+        yield from (f"        {line}" for line in japanese)
+    for other in others:
+        moves, *japanese = written(core, result, other.moves, other.ply - 1, args)
+        is_mate = other.kind is not Kind.UNDECIDED or other.moves[1:]
+        text = _("ply {ply}: {kind}, mate in {plies}: {moves}") if is_mate else _("ply {ply}: {kind}: {moves}")
+        kind, plies = word_for(other.kind), len(other.moves)
+        yield "    " + text.format(ply=other.ply, kind=kind, plies=plies, moves=moves)
+        yield from (f"        {line}" for line in japanese)
+    yield "    " + summary(others)
+    if not result.proved:
+        yield "    " + _("these moves are not proved to be the shortest mate against the longest defence")
+
+
+def word_for(kind: Kind) -> str:
+    """Return the class of a second solution in the language of messages."""
+    words = {
+        Kind.SECOND: _("second solution"),
+        Kind.LAST_MOVE: _("at the last move"),
+        Kind.PROMOTION: _("promotion or not"),
+        Kind.DISTANCE: _("distance of a slider"),
+        Kind.ORDER: _("other order"),
+        Kind.DETOUR: _("detour"),
+        Kind.UNDECIDED: _("undecided"),
+    }
+    return words[kind]
+
+
+def summary(others: list[SecondSolution]) -> str:
+    """Return `unique` or the counts of second solutions, of exceptions by custom and of undecided checks."""
+    second, undecided = (sum(other.kind is kind for other in others) for kind in (Kind.SECOND, Kind.UNDECIDED))
+    customary = len(others) - second - undecided
+    if second or undecided:
+        text = _("{second} second solutions, {customary} exceptions by custom, {undecided} undecided")
+        return text.format(second=second, customary=customary, undecided=undecided)
+    return _("unique; {customary} exceptions by custom").format(customary=customary) if customary else _("unique")
 
 
 def is_solved(result: MateResult) -> bool:
-    """Return True if the line mates."""
-    return result.status == "mate" and not result.wrong
+    """Return True if the line mates and no second solution or undecided check was found."""
+    return result.status == "mate" and not result.wrong and (result.others is None or result.is_unique)
 
 
 def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> list[MateResult]:
     """Solve all and print each result at once."""
     results = list[MateResult]()
-    with progress_bar(len(problems) if args.summary else 0, _("mates")) as step:
+    many = len(problems) > 1 and (args.summary or args.all)
+    with progress_bar(len(problems) if many else 0, _("mates")) as step:
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):

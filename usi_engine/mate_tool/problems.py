@@ -11,38 +11,44 @@ import argparse
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
+from usi_engine.api.mate_lines import is_mate
+from usi_engine.api.second_solutions import CUSTOMARY, Examination, SecondSolution
 from usi_engine.columns import padded
 from usi_engine.core import Core, board_of
 from usi_engine.language import _
 from usi_engine.memory import check_free
+from usi_engine.progress import progress_bar
 from usi_engine.usi.output import escaped
 
 if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
 
-WIDTHS = (6, 10, 8, 9, 11, 12, 7, 9, 8, 13, 10)  # of the table's columns
+WIDTHS = (6, 10, 8, 9, 11, 12, 7, 9, 8, 13, 10, 8)  # of the table's columns
 QUOTED = 60  # characters of a text that a message shows
 
 
 @dataclass(frozen=True)
 class MateProblem:
-    """A position; `length` is 0 if the file does not give it, `name` is its place in the file."""
+    """A position; `length` is 0 and `solution` empty if the file does not give them, `name` is its place there."""
 
     sfen: str
     length: int = 0
     name: str = ""
+    solution: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class MateResult:
-    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`; `wrong` marks
-    moves that do not mate.
+    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`.
+
+    `wrong` marks moves that do not mate. `others` are the second solutions, None if they were not looked for; `proved`
+    is True if they were along the file's solution or a shortest mate.
     """
 
     problem: MateProblem
@@ -52,6 +58,18 @@ class MateResult:
     seconds: float
     wrong: bool = False
     fault: str = ""
+    others: list[SecondSolution] | None = None
+    proved: bool = True
+
+    @property
+    def solution(self) -> list[str]:
+        """The line along which second solutions were looked for: the file's solution, or the moves found."""
+        return list(self.problem.solution) or self.moves
+
+    @property
+    def is_unique(self) -> bool:
+        """True if second solutions were looked for and all checks are decided as none."""
+        return self.others is not None and all(other.kind in CUSTOMARY for other in self.others)
 
     @property
     def length(self) -> int:
@@ -65,7 +83,9 @@ def read_problem(line: str, name: str = "") -> MateProblem | None:
     if not text or text.startswith("#"):
         return None
     fields = text.split("\t")
-    return MateProblem(fields[1], read_length(fields[0], name), name) if fields[1:] else MateProblem(text, name=name)
+    if not fields[1:]:
+        return MateProblem(text, name=name)
+    return MateProblem(fields[1], read_length(fields[0], name), name, tuple(" ".join(fields[2:3]).split()))
 
 
 def read_length(text: str, name: str) -> int:
@@ -91,60 +111,26 @@ def looks_like_position(text: str) -> bool:
     return first in ("position", "sfen", "startpos") or first.count("/") == 8
 
 
-def is_mate(board: Board, moves: list[str]) -> bool:
-    """Return True if every move of the first side checks and the last check allows only futile interpositions."""
-    end = after_checks(board, moves)
-    if end is None:
-        return False
-    return all(answer[1] == "*" and is_futile(end, answer) for answer in end.legal_moves(include_all=True))
-
-
-def after_checks(board: Board, moves: list[str]) -> Board | None:
-    """Return the position after the line; None if a move of its first side gives no check or is not the last."""
-    end = board.copy()
-    for number, move in enumerate(moves):
-        end.push(move)
-        if number % 2 == 0 and not end.is_check():
-            return None
-    return end if len(moves) % 2 else None
-
-
-def is_futile(board: Board, answer: str) -> bool:
-    """Return True if a drop is a futile interposition: the attacker then mates in one, or by capturing the piece,
-    whatever is interposed next.
-    """
-    board.push(answer)
-    captures = [move for move in board.checking_moves(include_all=True) if move[2:4] == answer[2:4] and move[1] != "*"]
-    found = board.mate_in_one() is not None or any(mates_after(board, move) for move in captures)
-    board.pop()
-    return found
-
-
-def mates_after(board: Board, move: str) -> bool:
-    """Return True if `move` mates, or allows only futile interpositions."""
-    board.push(move)
-    answers = board.legal_moves(include_all=True)
-    mates = all(answer[1] == "*" and is_futile(board, answer) for answer in answers)
-    board.pop()
-    return mates
-
-
 def table(results: list[MateResult]) -> Iterator[str]:
-    """Yield a heading, a line for each length, and the totals."""
-    titles = (_("length"), _("problems"), _("solved"), _("no mate"), _("undecided"), _("unreadable"), _("wrong"))
-    yield cells_of(*titles, _("shorter"), _("longer"), _("nodes"), _("seconds"))
+    """Yield a heading, a line for each length, and the totals; with a column `unique` if that was examined."""
+    titles = [_("length"), _("problems"), _("solved"), _("no mate"), _("undecided"), _("unreadable"), _("wrong")]
+    titles += [_("shorter"), _("longer"), _("nodes"), _("seconds"), _("unique")]
+    examined = any(result.others is not None for result in results)
+    rows = [titles]
     for length in sorted({result.length for result in results}):
-        yield row(str(length or "-"), [result for result in results if result.length == length])
-    yield row(_("all"), results)
+        rows.append(row(str(length or "-"), [result for result in results if result.length == length]))
+    rows.append(row(_("all"), results))
+    for cells in rows:
+        yield cells_of(cells if examined else cells[:-1])
 
 
-def cells_of(*texts: str) -> str:
+def cells_of(texts: list[str]) -> str:
     """Return one line of the table."""
-    return "".join(padded(text, width) for text, width in zip(texts, WIDTHS, strict=True))
+    return "".join(padded(text, width) for text, width in zip(texts, WIDTHS, strict=False))
 
 
-def row(title: str, results: list[MateResult]) -> str:
-    """Return the counts of these results as a line of the table."""
+def row(title: str, results: list[MateResult]) -> list[str]:
+    """Return the counts of these results as the cells of a line of the table."""
     solved = [result for result in results if result.status == "mate"]
     unsolved = [sum(result.status == status for result in results) for status in ("nomate", "unknown", "unreadable")]
     wrong = sum(result.wrong for result in results)
@@ -152,15 +138,15 @@ def row(title: str, results: list[MateResult]) -> str:
     longer = sum(len(result.moves) > result.length for result in solved)
     nodes, seconds = sum(result.nodes for result in results), sum(result.seconds for result in results)
     counts = (len(results), len(solved), *unsolved, wrong, shorter, longer, nodes)
-    return cells_of(title, *map(str, counts), f"{seconds:.3f}")
+    return [title, *map(str, counts), f"{seconds:.3f}", str(sum(result.is_unique for result in results))]
 
 
 class Solvers:
     """A solver with a stop token for each thread; their tables share `hash` megabytes. MemoryError."""
 
-    def __init__(self, core: Core, threads: int, limits: argparse.Namespace) -> None:
+    def __init__(self, core: Core, threads: int, limits: argparse.Namespace, is_only_problem: bool) -> None:
         check_free(limits.hash)
-        self._core, self._limits = core, limits
+        self._core, self._limits, self._is_only_problem = core, limits, is_only_problem
         self._interrupted = Event()
         self._stops = [core.stop_token() for _thread in range(threads)]
         self._idle = SimpleQueue[tuple["MateSolver", "StopToken"]]()
@@ -170,26 +156,44 @@ class Solvers:
     def attempt(self, problem: MateProblem) -> MateResult:
         """Solve one problem with an idle solver and verify the mate."""
         begun = time.perf_counter()
-        try:
-            board = board_of(self._core, problem.sfen)
-        except ValueError as error:
-            return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
-        status, moves, nodes = self._solve(board)
-        wrong = status == "mate" and not is_mate(board, moves)
-        return MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
-
-    def _solve(self, board: Board) -> tuple[str, list[str], int]:
         solver, stop = self._idle.get()
         try:
-            stop.clear()
-            stop.set_in(self._limits.seconds)
-            if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
-                return "unknown", [], 0
-            solver.clear()  # the result must not depend on the problems that this solver had before
-            status, moves = solver.solve(board, self._limits.nodes, "shortest" if self._limits.shortest else "shorter")
-            return status, moves, solver.nodes
+            board = board_of(self._core, problem.sfen)
+            status, moves, nodes = self._solve(problem, board, solver, stop)
+            wrong = status == "mate" and not is_mate(board, moves)
+            result = MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
+            if self._limits.all and status == "mate" and not wrong:
+                result = self._examine(result, board, solver, stop)
+            return replace(result, seconds=time.perf_counter() - begun)
+        except ValueError as error:
+            return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
         finally:
             self._idle.put((solver, stop))
+
+    def _solve(
+        self, problem: MateProblem, board: Board, solver: MateSolver, stop: StopToken
+    ) -> tuple[str, list[str], int]:
+        share = 2 if self._limits.all else 1  # the other half is for second solutions
+        stop.clear()
+        stop.set_in(self._limits.seconds / share)
+        if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
+            return "unknown", [], 0
+        solver.clear()  # the result must not depend on the problems that this solver had before
+        shortest = self._limits.shortest or (self._limits.all and not problem.solution)
+        status, moves = solver.solve(board, self._limits.nodes // share, "shortest" if shortest else "shorter")
+        return status, moves, solver.nodes
+
+    def _examine(self, result: MateResult, board: Board, solver: MateSolver, stop: StopToken) -> MateResult:
+        """Look for second solutions along the file's solution or the line found. ValueError if that is no mate."""
+        proved = solver.proved_shortest or bool(result.problem.solution)
+        stop.set_in(self._limits.seconds - result.seconds)
+        examination = Examination(board, result.solution)
+        limit = self._limits.nodes
+        with progress_bar(examination.total if self._is_only_problem else 0, _("checks")) as step:
+            for _decided in examination.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):
+                step()
+        others = examination.results()
+        return replace(result, nodes=result.nodes + examination.nodes, others=others, proved=proved)
 
     def interrupt(self) -> None:
         """Stop all solvers for good. Any thread may call it."""
@@ -204,7 +208,7 @@ def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespac
     The main thread only waits, because it gets Ctrl-C only while it runs Python code.
     """
     threads = min(limits.threads, len(problems), limits.hash)
-    solvers = Solvers(core, threads, limits)
+    solvers = Solvers(core, threads, limits, len(problems) == 1)
     with ThreadPoolExecutor(threads) as pool:
         try:
             yield from pool.map(solvers.attempt, problems)
