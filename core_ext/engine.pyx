@@ -5,14 +5,18 @@ n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. An ev
 values between it and MATE_BOUND are won by rule (perpetual check). engine.pyi declares the types.
 """
 
+from libc.stdlib cimport free
+
 from core_ext.board cimport Board, declaration_rule
+from core_ext.mate.crowd cimport Crowd, MAX_HELPERS
 from core_ext.mate.dfpn cimport Solver, allocate_solver, avoid_position, free_solver, set_root
 from core_ext.eval.kpp import weights as _weights
 from core_ext.eval.nnue import network as _network
 from core_ext.eval import piece_values as _piece_values
 from core_ext.eval cimport bonapiece
 from core_ext.base.arithmetic cimport clamp
-from core_ext.base.atomic cimport load_word
+from core_ext.base.atomic cimport load_word, store_word
+from core_ext.base.memory cimport allocate_zeroed
 from core_ext.base.stop cimport (
     Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
 )
@@ -20,7 +24,9 @@ from core_ext.eval.evaluate cimport Evaluator, evaluate_terms, free_evaluator, i
 from core_ext.eval.kpp cimport weights as kpp_weights
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, copy_position
-from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
+from core_ext.mate.proof_table cimport (
+    ProofTable, proof_table_allocate, proof_table_clear, proof_table_free, proof_table_fullness,
+)
 from core_ext.search.search cimport search_root
 from core_ext.search.searcher cimport (
     RootMove, Sample, Searcher, allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root,
@@ -30,6 +36,7 @@ from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
     solve_check,
 )
+from core_ext.mate.team cimport free_helpers
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_allocate, tt_clear, tt_free, tt_hashfull, tt_new_search, tt_touch,
@@ -348,24 +355,39 @@ cdef class MateSolver:
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
     `count_all_interpositions` futile interpositions count as moves of a mate. While it solves, other threads may only
-    read `nodes` and `hashfull`; anything else raises RuntimeError.
+    read `nodes` and `hashfull` and set `threads`; anything else raises RuntimeError.
+
+    With `threads` above 1 (ValueError if not 1 to 512) it starts threads of its own for a problem that takes more than
+    some milliseconds; a solve by one thread repeats exactly.
     """
 
     cdef Solver solver
+    cdef ProofTable table
     cdef StopToken stop
     cdef Solution solution
     cdef bint solving
 
-    def __cinit__(self, int megabytes, StopToken stop not None, count_all_interpositions: bool = False):
+    def __cinit__(self, int megabytes, StopToken stop not None, count_all_interpositions: bool = False,
+                  threads: int = 1):
         if megabytes < 1:
             raise ValueError(f"a mate table of {megabytes} MB")
         self.solver.count_all_interpositions = count_all_interpositions
         self.stop = stop
         self.solver.stop = &stop.stop
-        allocate_solver(&self.solver, megabytes)
+        self.solver.table = &self.table
+        self.solver.crowd = <Crowd *>allocate_zeroed(1, sizeof(Crowd))
+        if self.solver.crowd == NULL:
+            raise MemoryError("no memory for a mate search")
+        self.threads = threads
+        allocate_solver(&self.solver)
+        proof_table_allocate(&self.table, megabytes)
 
     def __dealloc__(self):
+        if self.solver.crowd != NULL:
+            free_helpers(&self.solver)
+        free(self.solver.crowd)
         free_solver(&self.solver)
+        proof_table_free(&self.table)
 
     cdef int _check_idle(self) except -1:
         if self.solving:
@@ -376,7 +398,7 @@ cdef class MateSolver:
         """Remove every proof and disproof."""
         self._check_idle()
         with nogil:
-            proof_table_clear(&self.solver.table)
+            proof_table_clear(&self.table)
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
         """Return ("mate", moves), ("nomate", []) or, at the stop or node limit, ("unknown", []); without the GIL.
@@ -440,7 +462,19 @@ cdef class MateSolver:
     @property
     def nodes(self):
         """Positions visited by the last or current solve. May be read from any thread."""
-        return load_word(&self.solver.nodes)
+        return load_word(&self.solver.nodes) + load_word(&self.solver.crowd.nodes)
+
+    @property
+    def threads(self):
+        """Number of threads that solve. May be set from any thread: a running solve adds threads, but ends none."""
+        return load_word(&self.solver.crowd.wanted)
+
+    @threads.setter
+    def threads(self, threads: int):
+        cdef long long wanted = min(max(threads, 0), MAX_HELPERS + 2)
+        if not 1 <= wanted <= MAX_HELPERS + 1:
+            raise ValueError(f"threads must be from 1 to {MAX_HELPERS + 1}, not {threads}")
+        store_word(&self.solver.crowd.wanted, wanted)
 
     @property
     def expanded(self):
@@ -451,4 +485,4 @@ cdef class MateSolver:
     @property
     def hashfull(self):
         """Permille of the proof table in use. May be read from any thread."""
-        return proof_table_fullness(&self.solver.table)
+        return proof_table_fullness(&self.table)

@@ -5,16 +5,19 @@
 #include <stdint.h>
 
 #if defined(_MSC_VER)
+#include <intrin.h>
 /* Aligned words are not torn on x64. On x86 neither the compiler nor the hardware moves a volatile store before
  * earlier writes, nor a volatile load after later ones. */
 #define KOMADORI_ATOMIC(type) volatile type
 #define KOMADORI_LOAD(word, order) (word)
 #define KOMADORI_STORE(word, value, order) ((word) = (value))
+#define KOMADORI_ADD(word, number) _InterlockedExchangeAdd64((volatile __int64 *)&(word), (__int64)(number))
 #else
 #include <stdatomic.h>
 #define KOMADORI_ATOMIC(type) _Atomic type
 #define KOMADORI_LOAD(word, order) atomic_load_explicit(&(word), memory_order_##order)
 #define KOMADORI_STORE(word, value, order) atomic_store_explicit(&(word), value, memory_order_##order)
+#define KOMADORI_ADD(word, number) atomic_fetch_add_explicit(&(word), number, memory_order_relaxed)
 #endif
 
 typedef struct {
@@ -35,5 +38,11 @@ static inline void store_word(SharedWord *word, uint64_t value)
 static inline void add_to_word(SharedWord *word, uint64_t number)
 {
     store_word(word, load_word(word) + number);
+}
+
+/* For a word that several threads count; (uint64_t)-1 takes one away. */
+static inline void count_in_word(SharedWord *word, uint64_t number)
+{
+    KOMADORI_ADD(word->value, number);
 }
 #endif

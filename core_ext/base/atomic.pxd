@@ -9,3 +9,5 @@ cdef extern from "base/atomic.h" nogil:
     void store_word(SharedWord *word, uint64_t value)
     # Add to a word that only this thread writes.
     void add_to_word(SharedWord *word, uint64_t number)
+    # Add to a word that several threads add to; <uint64_t>-1 takes one away.
+    void count_in_word(SharedWord *word, uint64_t number)

@@ -7,6 +7,7 @@ The attacker is the side to move at the root and gives checks at OR nodes; the d
 from core_ext.base.atomic cimport SharedWord
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.position cimport Position
+from core_ext.mate.crowd cimport Crowd
 from core_ext.mate.proof_table cimport ProofTable, PnResult, UNLIMITED
 from core_ext.shogi.types cimport Hand, Move, uint8_t, uint32_t, uint64_t
 
@@ -53,7 +54,7 @@ cdef struct PnNode:
 
 cdef struct Solver:
     Position pos
-    ProofTable table
+    ProofTable *table
     PnNode *stack           # the current line, by depth
     Child *children
     int depth               # plies on the board
@@ -67,8 +68,20 @@ cdef struct Solver:
     uint64_t node_limit     # 0: none
     uint64_t next_check     # node count at which the clock is read next
     const Stop *stop
+    # Several threads on one root; see mate.team. The first of them leads, the others are helpers.
+    Crowd *crowd
+    bint together           # other threads search too
+    int helpers             # the leader's helpers at work
+    uint64_t alone_until    # node count up to which no helper may join the leader
+    bint paused             # search_loop returned because more threads are wanted; call it again
+    const SharedWord *leader_nodes  # NULL in the leader
+    uint64_t elsewhere      # moves made by the other threads, as of the last check
+    uint64_t reported       # moves that a helper has added to crowd.nodes
+    uint64_t settled_seen   # crowd.settled when the line was last searched for solved nodes
+    int abandoned           # depth of a node on the line that another thread has solved, or MAX_MATE_PLY
 
-cdef int allocate_solver(Solver *solver, int megabytes) except -1
+# Allocate the line; the caller sets `table`, `crowd` and `stop`.
+cdef int allocate_solver(Solver *solver) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
 # Let a position with the attacker to move count as no mate until the next set_root. To be called for all such positions,
@@ -77,9 +90,11 @@ cdef void avoid_position(Solver *solver, const Position *pos, bint store) noexce
 # Search solver.pos for a mate within `remaining` plies. Afterwards its node is stack[solver.base], its first child
 # children[0]. A repetition of one of the solver.base positions before it counts as no mate.
 cdef void search_root(Solver *solver, bint attacking, int remaining) noexcept nogil
+# Continue search_root after a pause.
+cdef void search_loop(Solver *solver) noexcept nogil
+# Return whether the table has a proof or disproof of solver.pos as a root, which is then in `result`.
+cdef bint root_is_solved(Solver *solver, int remaining, PnResult *result) noexcept nogil
 # Return the shortest mate found among the node's children, or NULL.
 cdef Child *shortest_mate_child(Solver *solver, const PnNode *node) noexcept nogil
-# Return the result of search_root, or the table's if it is solved. Unsolved (pn and dn above 0) if stopped.
-cdef PnResult prove(Solver *solver, bint attacking, int remaining) noexcept nogil
 # Make a move; if `returned`, the captured piece goes to the defender's hand instead of the attacker's.
 cdef void make_move(Solver *solver, Move move, bint returned) noexcept nogil

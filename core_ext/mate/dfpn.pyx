@@ -19,11 +19,12 @@ has to disprove every check.
 
 from libc.stdlib cimport free
 
-from core_ext.base.atomic cimport add_to_word, load_word, store_word
+from core_ext.base.atomic cimport add_to_word, count_in_word, load_word, store_word
 from core_ext.base.memory cimport allocate
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.shogi.bitboard cimport Bitboard, count, empty, has, lowest
 from core_ext.shogi.hand cimport hand_covers, hand_one
+from core_ext.mate.crowd cimport crowd_inside, enter_crowd, leave_crowd
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.shogi.position cimport (
@@ -35,8 +36,7 @@ from core_ext.mate.proof_pieces cimport (
     proof_hand_before, with_exclusive_types,
 )
 from core_ext.mate.proof_table cimport (
-    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_allocate, proof_table_free, proof_table_probe,
-    proof_table_store,
+    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_prefetch, proof_table_probe, proof_table_store,
 )
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
@@ -165,7 +165,7 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
 
 cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, uint64_t path_key) noexcept nogil:
     cdef PnResult bound, result
-    if proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &bound):
+    if proof_table_probe(s.table, child.key, child.hand, child.remaining, path_key, &bound):
         return bound
     make_move(s, child.move, child.futile == RETURNED)
     if node.attacking:
@@ -173,7 +173,7 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
     else:
         result = initial_or_node(s, child.remaining, child.blocked_slider)
     undo_move(&s.pos)
-    proof_table_store(&s.table, child.key, child.hand, path_key, &result, 0)
+    proof_table_store(s.table, child.key, child.hand, path_key, &result, 0)
     if result.pn and result.dn:
         return unsolved(max(result.pn, bound.pn), max(result.dn, bound.dn), child.remaining)
     return result
@@ -253,6 +253,13 @@ cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
         add_child(s, node, promotion_move(origin, target), 0, futile)
 
 
+cdef void prefetch_children(Solver *s, const Move *move, const Move *last) noexcept nogil:
+    """Prefetch the entries of the children, except those that have blocked a slider."""
+    while move != last:
+        proof_table_prefetch(s.table, node_key(s, board_key_after(&s.pos, to_move32(&s.pos, move[0])), 0))
+        move += 1
+
+
 cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
@@ -267,6 +274,7 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
             slider = 1 + lowest(s.pos.state.checkers)
     elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
+    prefetch_children(s, moves, last)
     while move != last:
         add_child(s, node, move[0], slider if has(between, to_square(move[0])) else 0, 0)
         if solves_node(node, &s.children[node.first + node.count - 1].result):
@@ -435,6 +443,8 @@ cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, H
                     int blocked_slider) noexcept nogil:
     """Push a node for the position on the board and expand it."""
     cdef PnNode *node = s.stack + s.depth
+    if s.together:
+        enter_crowd(s.crowd, key, hand)
     node.key = key
     node.path_key = path_key
     node.hand = hand
@@ -466,8 +476,13 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
 
 cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
     """Store the result in the table and the parent, and unmake the move."""
-    if node.result.pn == 0 or node.result.dn == 0 or not s.stopped:
-        proof_table_store(&s.table, node.key, node.hand, node.path_key, &node.result,
+    cdef bint solved = node.result.pn == 0 or node.result.dn == 0
+    if s.together:
+        leave_crowd(s.crowd, node.key, node.hand)
+        if solved and crowd_inside(s.crowd, node.key, node.hand):
+            count_in_word(&s.crowd.settled, 1)
+    if solved or not (s.stopped or s.depth >= s.abandoned):
+        proof_table_store(s.table, node.key, node.hand, node.path_key, &node.result,
                           load_word(&s.nodes) - node.nodes_before)
     if s.depth == s.base:
         return
@@ -476,33 +491,89 @@ cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
     s.children[s.stack[s.depth].chosen].result = node.result
 
 
-cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
-    """If the chosen child has since been solved on another path, copy its result and return True."""
+cdef bint adopt_result(Solver *s, PnNode *node) noexcept nogil:
+    """If the chosen child has since been solved on another path, or its numbers were changed by another thread, copy
+    its result and return True.
+    """
     cdef Child *child = s.children + node.chosen
     cdef PnResult result
     cdef uint64_t path_key = extend_path(node.path_key, child.key, child.hand)
-    if not proof_table_probe(&s.table, child.key, child.hand, child.remaining, path_key, &result):
+    if not proof_table_probe(s.table, child.key, child.hand, child.remaining, path_key, &result):
         return False
     if result.pn and result.dn:
-        return False
+        if not s.together or (result.pn == child.result.pn and result.dn == child.result.dn):
+            return False
     child.result = result
     return True
 
 
-cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
-    """Check the flag at every step, the clock every CHECK_INTERVAL nodes."""
-    if stop_requested(s.stop) or (s.node_limit and load_word(&s.nodes) >= s.node_limit):
-        return True
-    if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
-        return True
-    if load_word(&s.nodes) < s.next_check:
-        return False
-    s.next_check = next_check(load_word(&s.nodes), 0)
+cdef uint32_t step_aside(Solver *s, PnNode *node, uint32_t second_delta) noexcept nogil:
+    """If another thread is inside the chosen child, choose the best one without a thread if it is not much worse and
+    within the node's threshold. Return the second least delta for push_child.
+    """
+    cdef Child *child = s.children + node.chosen
+    cdef uint32_t delta = child_delta(node, &child.result), most = min(delta + delta // 2 + 4, <uint32_t>PROOF_INFINITE)
+    cdef int i
+    if not crowd_inside(s.crowd, child.key, child.hand):
+        return second_delta
+    most = min(most, node.thpn if node.attacking else node.thdn)
+    for i in range(node.first, node.first + node.count):
+        child = s.children + i
+        delta = child_delta(node, &child.result)
+        if delta < most and not crowd_inside(s.crowd, child.key, child.hand):
+            most = delta
+            node.chosen = i
+            second_delta = max(second_delta, delta)
+    delta_of(s, node)       # sets node.others for the child that is now chosen
+    return second_delta
+
+
+cdef void look_for_solved(Solver *s) noexcept nogil:
+    """Find the first node of the line that another thread has solved: the search below it is useless."""
+    cdef PnResult result
+    cdef PnNode *node
+    cdef int depth
+    s.settled_seen = load_word(&s.crowd.settled)
+    for depth in range(s.base, s.depth + 1):
+        node = s.stack + depth
+        if (proof_table_probe(s.table, node.key, node.hand, node.remaining, node.path_key, &result)
+                and not (result.pn and result.dn)):
+            s.abandoned = depth
+            return
+
+
+cdef bint past_limit(Solver *s) noexcept nogil:
+    """Check the deadline; exchange counts with the other threads; pause if more threads are wanted."""
+    cdef uint64_t nodes = load_word(&s.nodes)
+    s.next_check = next_check(nodes, 0)
+    if s.leader_nodes == NULL:
+        s.elsewhere = load_word(&s.crowd.nodes)
+        s.paused = 1 + <uint64_t>s.helpers < load_word(&s.crowd.wanted) and nodes >= s.alone_until
+    else:
+        count_in_word(&s.crowd.nodes, nodes - s.reported)
+        s.reported = nodes
+        s.elsewhere = load_word(s.leader_nodes) + load_word(&s.crowd.nodes) - nodes
+    if s.together and s.node_limit > nodes + s.elsewhere:   # near the limit the counts must be newer
+        s.next_check = min(s.next_check, nodes + (s.node_limit - nodes - s.elsewhere) // 4)
     return past_deadline(s.stop)
 
 
+cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
+    """Check the flags at every step, the clock every CHECK_INTERVAL nodes."""
+    if stop_requested(s.stop) or (s.node_limit and load_word(&s.nodes) + s.elsewhere >= s.node_limit):
+        return True
+    if s.together:
+        if load_word(&s.crowd.finished):
+            return True
+        if load_word(&s.crowd.settled) != s.settled_seen:
+            look_for_solved(s)
+    if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
+        return True
+    return load_word(&s.nodes) >= s.next_check and past_limit(s)
+
+
 cdef void search_loop(Solver *s) noexcept nogil:
-    """Search until the root is solved or the search is stopped."""
+    """Search until the root is solved or the search is stopped or paused."""
     cdef PnNode *node
     cdef uint32_t second_delta
     while True:
@@ -510,41 +581,44 @@ cdef void search_loop(Solver *s) noexcept nogil:
         second_delta = update_node(s, node)
         if must_stop(s, node):
             s.stopped = True
-        if s.stopped or node.result.pn >= node.thpn or node.result.dn >= node.thdn:
+        if s.stopped or s.depth >= s.abandoned or node.result.pn >= node.thpn or node.result.dn >= node.thdn:
             pop_node(s, node)
             if node == s.stack + s.base:
+                s.paused = False
                 return
-        elif not adopt_solution(s, node):
-            push_child(s, node, second_delta)
+            if s.depth < s.abandoned:
+                s.abandoned = MAX_MATE_PLY
+        elif s.paused:
+            return
+        else:
+            if s.together:
+                second_delta = step_aside(s, node, second_delta)
+            if not adopt_result(s, node):
+                push_child(s, node, second_delta)
 
 
 cdef void search_root(Solver *s, bint attacking, int remaining) noexcept nogil:
     cdef uint64_t key = node_key(s, s.pos.state.board_key, 0)
     cdef Hand hand = hand_of(&s.pos, s.attacker)
-    s.stopped = False
+    s.stopped = s.paused = False
+    s.abandoned = MAX_MATE_PLY
     s.depth = s.base
     push_node(s, attacking, key, extend_path(<uint64_t>s.base, key, hand), hand, remaining, 0)
     search_loop(s)
 
 
-cdef PnResult prove(Solver *s, bint attacking, int remaining) noexcept nogil:
+cdef bint root_is_solved(Solver *s, int remaining, PnResult *result) noexcept nogil:
     cdef uint64_t key = node_key(s, s.pos.state.board_key, 0)
-    cdef PnResult result
-    s.stopped = False
-    if (proof_table_probe(&s.table, key, hand_of(&s.pos, s.attacker), remaining, 0, &result)
-            and (result.pn == 0 or result.dn == 0)):
-        return result
-    search_root(s, attacking, remaining)
-    return s.stack[s.base].result
+    cdef Hand hand = hand_of(&s.pos, s.attacker)
+    return proof_table_probe(s.table, key, hand, remaining, 0, result) and (result.pn == 0 or result.dn == 0)
 
 
-cdef int allocate_solver(Solver *s, int megabytes) except -1:
+cdef int allocate_solver(Solver *s) except -1:
     allocate_position(&s.pos, 16)
     s.stack = <PnNode *>allocate(MAX_MATE_PLY * sizeof(PnNode))
     s.children = <Child *>allocate(MAX_CHILDREN * sizeof(Child))
     if s.stack == NULL or s.children == NULL:
         raise MemoryError("no memory for a mate search")
-    proof_table_allocate(&s.table, megabytes)
     return 0
 
 
@@ -552,7 +626,8 @@ cdef void free_solver(Solver *s) noexcept nogil:
     free_position(&s.pos)
     free(s.stack)
     free(s.children)
-    proof_table_free(&s.table)
+    s.stack = NULL
+    s.children = NULL
 
 
 cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
@@ -564,6 +639,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     store_word(&s.nodes, 0)
     s.expanded = 0
     s.next_check = 0
+    s.alone_until = <uint64_t>-1
     s.base = 0
     return 0
 
@@ -572,7 +648,7 @@ cdef void avoid_position(Solver *s, const Position *pos, bint store) noexcept no
     cdef Hand hand = hand_of(pos, s.attacker)
     cdef PnResult result = disproved(hand, UNLIMITED, PATH_INDEPENDENT)
     if store:
-        proof_table_store(&s.table, node_key(s, pos.state.board_key, 0), hand, 0, &result, PROOF_INFINITE)
+        proof_table_store(s.table, node_key(s, pos.state.board_key, 0), hand, 0, &result, PROOF_INFINITE)
     else:
         s.salt ^= extend_path(0, pos.state.board_key, hand)
 

@@ -5,12 +5,13 @@ from libc.string cimport memcpy
 from core_ext.base.atomic cimport add_to_word, load_word
 from core_ext.base.stop cimport Stop, clear_stop
 from core_ext.mate.dfpn cimport (
-    Child, MAX_MATE_PLY, Solver, UNLIMITED, make_move, prove, search_root, shortest_mate_child,
+    Child, MAX_MATE_PLY, Solver, UNLIMITED, make_move, search_root, shortest_mate_child,
 )
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport generate_evasions
 from core_ext.shogi.position cimport undo_move
 from core_ext.mate.proof_table cimport PnResult
+from core_ext.mate.team cimport prove
 from core_ext.shogi.types cimport MAX_MOVES, Move, NO_MOVE, uint64_t
 
 cdef enum:
@@ -19,13 +20,13 @@ cdef enum:
     MAX_ESCAPES = 4         # escape squares after the first check of a mate in three
 
 
-cdef int shortest_mate(Solver *s, int length) noexcept nogil:
+cdef int shortest_mate(Solver *s, bint attacking, int length) noexcept nogil:
     """Return the length of the shortest mate found, given that there is one of `length`; it may be longer than the
     shortest one if the search is stopped.
     """
     cdef PnResult result
     while length > 1:
-        result = prove(s, True, length - 2)
+        result = prove(s, attacking, length - 2)
         if result.pn:
             break
         length = result.length
@@ -201,7 +202,7 @@ cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int lo
         s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
         s.node_limit = max(limit, load_word(&s.nodes) + 1)
-    plies = shortest_mate(s, longest)
+    plies = shortest_mate(s, True, longest)
     plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 0)
     if plies:
         memcpy(solution.line, line, plies * sizeof(Move))
@@ -225,17 +226,6 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
 
 # ---- one check of the attacker ----
 
-cdef int shortest_after_check(Solver *s, int length) noexcept nogil:
-    """Return the length of the shortest mate against the longest evasion as shortest_mate does, of at most `length`."""
-    cdef PnResult result
-    while length > 0:
-        result = prove(s, False, length - 2)
-        if result.pn:
-            break
-        length = result.length
-    return length
-
-
 cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted) noexcept nogil:
     cdef PnResult result
     cdef Move line[MAX_MATE_PLY]
@@ -249,7 +239,7 @@ cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted
         solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1)
     if solution.length:
         s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
-        plies = shortest_after_check(s, result.length)
+        plies = shortest_mate(s, False, result.length)
         plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 1)
         if plies:
             memcpy(solution.line, line, plies * sizeof(Move))

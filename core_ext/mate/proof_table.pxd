@@ -30,7 +30,7 @@ cdef struct ProofEntry:
 # write to different partitions at the same time.
 cdef struct Partition:
     ProofEntry *entries     # its first run; see entry_at
-    uint64_t capacity       # entries in use, whole runs; grows to `share`; 0: cleared
+    SharedWord capacity     # entries in use, whole runs; grows to `share`; 0: cleared; a prefetch reads it unlocked
     SharedWord used         # occupied entries; other threads may read it
     Lock lock
     uint64_t padding[4]
@@ -57,6 +57,8 @@ cdef void proof_table_free(ProofTable *table) noexcept nogil
 cdef void proof_table_clear(ProofTable *table) noexcept nogil
 # Return the permille of entries in use.
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
+# Prefetch the node's entries.
+cdef void proof_table_prefetch(ProofTable *table, uint64_t key) noexcept nogil
 # Find the stored result for a mate within `remaining` plies of a node reached on the path `path_key`. If there is none,
 # return False and set lower bounds of pn and dn from nodes with other hands.
 cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,

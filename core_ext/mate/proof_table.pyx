@@ -2,6 +2,7 @@
 
 from libc.string cimport memset
 
+from core_ext.shogi.bitboard cimport prefetch
 from core_ext.shogi.hand cimport hand_covers
 from core_ext.base.atomic cimport add_to_word, load_word, store_word
 from core_ext.base.lock cimport acquire_lock, release_lock
@@ -35,11 +36,11 @@ cdef inline Partition *partition_of(ProofTable *table, uint64_t key) noexcept no
 
 cdef inline uint64_t home_slot(const Partition *part, uint64_t key) noexcept nogil:
     # Map the high half of the key to 0 .. capacity - 1 by a multiplication.
-    return ((key >> 32) * part.capacity) >> 32
+    return ((key >> 32) * load_word(&part.capacity)) >> 32
 
 
 cdef inline uint64_t next_slot(const Partition *part, uint64_t slot) noexcept nogil:
-    return slot + 1 if slot + 1 < part.capacity else 0
+    return slot + 1 if slot + 1 < load_word(&part.capacity) else 0
 
 
 cdef inline ProofEntry *entry_at(const ProofTable *table, const Partition *part, uint64_t slot) noexcept nogil:
@@ -59,6 +60,11 @@ cdef inline bint disproves(const ProofEntry *entry, Hand hand, int remaining, ui
             and entry.path == <uint32_t>path_key and entry.length == <int16_t>(path_key >> 32))
 
 
+cdef void proof_table_prefetch(ProofTable *table, uint64_t key) noexcept nogil:
+    cdef Partition *part = partition_of(table, key)
+    prefetch(entry_at(table, part, home_slot(part, key)))
+
+
 cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,
                             PnResult *found) noexcept nogil:
     cdef Partition *part = partition_of(table, key)
@@ -66,7 +72,7 @@ cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int rema
     found.pn = found.dn = 1
     if table.shared:
         acquire_lock(&part.lock)
-    known = part.capacity and find_result(table, part, key, hand, remaining, path_key, found)
+    known = load_word(&part.capacity) and find_result(table, part, key, hand, remaining, path_key, found)
     if table.shared:
         release_lock(&part.lock)
     return known
@@ -145,11 +151,11 @@ cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t
     cdef Partition *part = partition_of(table, key)
     if table.shared:
         acquire_lock(&part.lock)
-    if part.capacity == 0:
+    if load_word(&part.capacity) == 0:
         set_capacity(table, part, RUN)
     store_result(table, part, key, hand, path_key, result, work)
-    if load_word(&part.used) > part.capacity // 4 * 3:
-        if part.capacity < table.share:
+    if load_word(&part.used) > load_word(&part.capacity) // 4 * 3:
+        if load_word(&part.capacity) < table.share:
             enlarge(table, part)
         else:
             collect_garbage(table, part)
@@ -181,17 +187,19 @@ cdef void store_result(const ProofTable *table, Partition *part, uint64_t key, H
 
 cdef void set_capacity(const ProofTable *table, Partition *part, uint64_t capacity) noexcept nogil:
     """Free the entries from the present capacity up to the new one."""
-    while part.capacity < capacity:
-        memset(entry_at(table, part, part.capacity), 0, RUN * sizeof(ProofEntry))
-        part.capacity += RUN
+    cdef uint64_t slot = load_word(&part.capacity)
+    store_word(&part.capacity, capacity)
+    while slot < capacity:
+        memset(entry_at(table, part, slot), 0, RUN * sizeof(ProofEntry))
+        slot += RUN
 
 
 cdef void enlarge(const ProofTable *table, Partition *part) noexcept nogil:
     """Move the entries to the end of a larger partition, then each to its home slot, which is never after its place."""
-    cdef uint64_t before = part.capacity, slot, first
+    cdef uint64_t before = load_word(&part.capacity), after = min(before * GROWTH, table.share), slot
+    cdef uint64_t first = after - before
     cdef ProofEntry *entry
-    set_capacity(table, part, min(before * GROWTH, table.share))
-    first = part.capacity - before
+    set_capacity(table, part, after)
     for slot in range(before, 0, -1):
         entry = entry_at(table, part, slot - 1)
         entry_at(table, part, first + slot - 1)[0] = entry[0]
@@ -204,7 +212,7 @@ cdef void collect_garbage(const ProofTable *table, Partition *part) noexcept nog
     cdef uint64_t slot, kept = 0
     cdef uint32_t threshold = garbage_threshold(table, part)
     cdef ProofEntry *entry
-    for slot in range(part.capacity):
+    for slot in range(load_word(&part.capacity)):
         entry = entry_at(table, part, slot)
         if entry.work < threshold:
             entry.work = 0
@@ -222,7 +230,7 @@ cdef uint32_t garbage_threshold(const ProofTable *table, const Partition *part) 
     while kept * 2 > used:
         threshold *= 2
         kept = 0
-        for slot in range(part.capacity):
+        for slot in range(load_word(&part.capacity)):
             kept += entry_at(table, part, slot).work >= threshold
     return threshold
 
@@ -231,14 +239,14 @@ cdef void rehash(const ProofTable *table, Partition *part, uint64_t first) noexc
     """Move every entry from slot `first` on as near to its home slot as possible, starting after a free slot so that no
     cluster is split.
     """
-    cdef uint64_t start = first, step = 0, slot, home
+    cdef uint64_t capacity = load_word(&part.capacity), start = first, step = 0, slot, home
     cdef ProofEntry *place
     cdef ProofEntry entry
     while entry_at(table, part, start).work:
         start += 1
     slot = start
     # The cluster after `start` is moved again: it may have been placed behind entries that were moved last.
-    while step < part.capacity - first or entry_at(table, part, slot).work:
+    while step < capacity - first or entry_at(table, part, slot).work:
         place = entry_at(table, part, slot)
         if place.work:
             entry = place[0]
@@ -247,7 +255,7 @@ cdef void rehash(const ProofTable *table, Partition *part, uint64_t first) noexc
             while entry_at(table, part, home).work:
                 home = next_slot(part, home)
             entry_at(table, part, home)[0] = entry
-        slot = slot + 1 if slot + 1 < part.capacity else first
+        slot = slot + 1 if slot + 1 < capacity else first
         step += 1
 
 
@@ -266,5 +274,5 @@ cdef void proof_table_free(ProofTable *table) noexcept nogil:
 cdef void proof_table_clear(ProofTable *table) noexcept nogil:
     cdef uint64_t i
     for i in range(table.count):
-        table.partitions[i].capacity = 0
+        store_word(&table.partitions[i].capacity, 0)
         store_word(&table.partitions[i].used, 0)

@@ -166,8 +166,15 @@ class ScriptedWorker:
 class ScriptedSolver:
     """A mate solver with the script's solution."""
 
-    def __init__(self, script: Script, megabytes: int, stop: StopToken, count_all_interpositions: bool = False) -> None:
-        self.script, self.stop, self.nodes, self.hashfull = script, stop, 1234, 5
+    def __init__(
+        self,
+        script: Script,
+        megabytes: int,
+        stop: StopToken,
+        count_all_interpositions: bool = False,
+        threads: int = 1,
+    ) -> None:
+        self.script, self.stop, self.nodes, self.hashfull, self.threads = script, stop, 1234, 5, threads
         if not script.solvers or megabytes > script.most_megabytes:
             raise MemoryError(f"no memory for a mate table of {megabytes} MB")
 

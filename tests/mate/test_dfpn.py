@@ -353,16 +353,16 @@ def test_same_limit_same_answer_and_an_unchanged_board() -> None:
 
 
 def test_a_stop_takes_effect_within_100_ms() -> None:
-    for megabytes in (1, 64):  # also during a garbage collection
-        assert quickest(partial(seconds_to_stop, megabytes)) < 0.1
+    for megabytes, threads in ((1, 1), (64, 1), (64, 3)):  # with 1 MB also during a garbage collection
+        assert quickest(partial(seconds_to_stop, megabytes, threads)) < 0.1
 
 
-def seconds_to_stop(megabytes: int) -> float:
+def seconds_to_stop(megabytes: int, threads: int) -> float:
     """Return the seconds from the stop of a running search to its end."""
     stop, ended = StopToken(), list[float]()
 
     def solve() -> None:
-        assert MateSolver(megabytes, stop).solve(Board(HARD_MATE)) == ("unknown", [])
+        assert MateSolver(megabytes, stop, False, threads).solve(Board(HARD_MATE)) == ("unknown", [])
         ended.append(time.monotonic())
 
     thread = threading.Thread(target=solve)
@@ -375,13 +375,13 @@ def seconds_to_stop(megabytes: int) -> float:
 
 
 def test_a_deadline_stops_the_search() -> None:
-    for megabytes in (1, 64):
-        assert 0.25 < quickest(partial(seconds_to_deadline, megabytes)) < 0.5
+    for megabytes, threads in ((1, 1), (64, 1), (64, 3)):
+        assert 0.25 < quickest(partial(seconds_to_deadline, megabytes, threads)) < 0.5
 
 
-def seconds_to_deadline(megabytes: int) -> float:
+def seconds_to_deadline(megabytes: int, threads: int) -> float:
     """Return the seconds that a search with 0.3 s takes."""
-    solver = MateSolver(megabytes, stop := StopToken())
+    solver = MateSolver(megabytes, stop := StopToken(), threads=threads)
     stop.set_in(0.3)
     begun = time.monotonic()
     assert solver.solve(Board(HARD_MATE), 2_000_000) == ("unknown", [])

@@ -9,7 +9,8 @@ import pytest
 from bench.speed.mate import mates_by_checks
 from core_ext.board import Board
 from tests.positions import HARD_MATE
-from usi_engine.mate_tool.problems import MateProblem, is_mate, read_problem
+from usi_engine.api.mate_lines import is_mate
+from usi_engine.mate_tool.problems import MateProblem, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
@@ -82,7 +83,8 @@ def test_shortest_is_the_default() -> None:
 def test_the_first_mate_is_printed_as_it_comes_and_kept() -> None:
     """The node limit suffices for the first mate but not for the shortest: the first is the answer."""
     place = f"position sfen {FIRST_15_SHORTEST_9}"
-    printed = printed_for("setoption name USI_Hash value 4", place, "go mate nodes 30000")
+    options = ["setoption name Threads value 1", "setoption name USI_Hash value 4"]
+    printed = printed_for(*options, place, "go mate nodes 30000")
     lines = [line for line in printed if " score mate " in line]
     found = lines[0].split(" pv ")[1]
     assert printed[-1] == f"checkmate {found}"

@@ -10,11 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
-    "base": "arithmetic atomic debug leb128 lock memory processor stop",
+    "base": "arithmetic atomic debug leb128 lock memory processor stop thread",
     "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation ki2 diagram",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.rows nnue.activation "
     "nnue.dense nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.network evaluate",
-    "mate": "mate_in_one proof_table proof_pieces dfpn mating_line",
+    "mate": "mate_in_one proof_table proof_pieces crowd dfpn team mating_line",
     "search": "tt tune history movepick searcher counts correction samples root_moves node pruning depths "
     "history_updates search",
     "learn": "quiescence_leaf training_position factorized shards kpp_model",

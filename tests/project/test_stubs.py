@@ -56,7 +56,7 @@ def test_declared_names_exist_with_the_same_parameters(module: str, name: str, n
     if "__" in name:
         return
     if not callable(found):
-        assert any(isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list)
+        assert any(ast.unparse(mark) in ("property", f"{node.name}.setter") for mark in node.decorator_list)
         return
     parameters = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     assert list(inspect.signature(found).parameters) == [name for name in parameters if name != "cls"]

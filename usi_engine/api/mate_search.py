@@ -37,18 +37,20 @@ def mate(
     time: float | None = None,
     shortest: bool = False,
     megabytes: int = 64,
+    threads: int = 1,
 ) -> Mate:
     """Search a mate by continuous checks, for at most `nodes` or `time` (seconds); without them until it is decided.
 
-    `shortest`: go on until the shortest mate is proved. `megabytes`: size of the proof table. Futile interpositions are
-    not counted, as in mate problems. ValueError for a limit out of range, MemoryError, CoreError.
+    `shortest`: go on until the shortest mate is proved. `megabytes`: size of the proof table. With one thread the same
+    call has the same answer. Futile interpositions are not counted, as in mate problems. ValueError for a limit or a
+    number of threads out of range, MemoryError, CoreError.
     """
     core, position = load_core(), copy_of(board)
     if nodes is not None or time is not None:
         Limit(time, nodes).check(core.max_depth)
     check_free(megabytes)
     stop = core.stop_token()
-    solver = core.mate_solver(megabytes, stop)
+    solver = core.mate_solver(megabytes, stop, threads=threads)
     if time is not None:
         stop.set_in(time)
     status, moves = solve_interruptibly(solver, stop, position, nodes or 0, shortest)

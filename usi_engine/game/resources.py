@@ -114,7 +114,9 @@ class Resources:
             self._book_failed, self._book_path = False, ""
 
     def mate_solver(self, most: float) -> MateSolver:
-        """Return a new mate solver of min(USI_Hash, `most`) megabytes, halved until it fits. MemoryError."""
+        """Return a new mate solver for `Threads` with min(USI_Hash, `most`) megabytes, halved until it fits.
+        MemoryError.
+        """
         megabytes = int(min(self._options.number("USI_Hash"), most))
         return self._allocate_halving(megabytes, self._new_mate_solver)
 
@@ -207,7 +209,7 @@ class Resources:
 
     def _new_mate_solver(self, megabytes: int) -> MateSolver:
         check_free(megabytes)
-        return self.core.mate_solver(megabytes, self.stop)
+        return self.core.mate_solver(megabytes, self.stop, threads=self._options.number("Threads"))
 
     def _new_pool(self, megabytes: int) -> ThreadPool:
         return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)

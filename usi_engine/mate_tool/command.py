@@ -33,7 +33,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--hash", type=whole(1), default=256, help=_("size of the proof tables in MB, all together (256)")
     )
-    made.add_argument("--threads", type=whole(1), default=1, help=_("problems solved at the same time (1)"))
+    made.add_argument(
+        "--threads", type=whole(1, 512), default=1, help=_("threads, for several problems or for a single one (1)")
+    )
     made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
     made.add_argument("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
     made.add_argument("--shortest", action="store_true", help=_("search until the shortest mate is proved"))

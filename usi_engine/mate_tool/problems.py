@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
@@ -141,34 +142,66 @@ def row(title: str, results: list[MateResult]) -> list[str]:
     return [title, *map(str, counts), f"{seconds:.3f}", str(sum(result.is_unique for result in results))]
 
 
-class Solvers:
-    """A solver with a stop token for each thread; their tables share `hash` megabytes. MemoryError."""
+class ThreadShares:
+    """Divides the threads among the solvers at work: one each while problems wait, all of them afterwards."""
 
-    def __init__(self, core: Core, threads: int, limits: argparse.Namespace, is_only_problem: bool) -> None:
+    def __init__(self, threads: int, problems: int) -> None:
+        self._threads, self._waiting = threads, problems
+        self._at_work: list[MateSolver] = []
+        self._lock = Lock()
+
+    @contextmanager
+    def for_problem(self, solver: MateSolver) -> Iterator[None]:
+        """Count the solver as at work on the next problem."""
+        self._change(self._at_work.append, solver, 1)
+        try:
+            yield
+        finally:
+            self._change(self._at_work.remove, solver, 0)
+
+    def _change(self, change: Callable[[MateSolver], None], solver: MateSolver, begun: int) -> None:
+        with self._lock:
+            change(solver)
+            self._waiting -= begun
+            count = len(self._at_work)
+            for number, each in enumerate(self._at_work):
+                each.threads = 1 if self._waiting else (self._threads + number) // count
+
+
+class Solvers:
+    """Solvers with stop tokens for problems side by side; their tables share `hash` megabytes. MemoryError."""
+
+    def __init__(self, core: Core, limits: argparse.Namespace, problems: int) -> None:
         check_free(limits.hash)
-        self._core, self._limits, self._is_only_problem = core, limits, is_only_problem
+        self.count = min(limits.threads, problems, limits.hash)
+        self._shares = ThreadShares(limits.threads, problems)
+        self._core, self._limits, self._is_only_problem = core, limits, problems == 1
         self._interrupted = Event()
-        self._stops = [core.stop_token() for _thread in range(threads)]
+        self._stops = [core.stop_token() for _solver in range(self.count)]
         self._idle = SimpleQueue[tuple["MateSolver", "StopToken"]]()
         for stop in self._stops:
-            self._idle.put((core.mate_solver(limits.hash // threads, stop), stop))
+            self._idle.put((core.mate_solver(limits.hash // self.count, stop), stop))
 
     def attempt(self, problem: MateProblem) -> MateResult:
         """Solve one problem with an idle solver and verify the mate."""
         begun = time.perf_counter()
         solver, stop = self._idle.get()
         try:
-            board = board_of(self._core, problem.sfen)
-            status, moves, nodes = self._solve(problem, board, solver, stop)
-            wrong = status == "mate" and not is_mate(board, moves)
-            result = MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
-            if self._limits.all and status == "mate" and not wrong:
-                result = self._examine(result, board, solver, stop)
-            return replace(result, seconds=time.perf_counter() - begun)
+            with self._shares.for_problem(solver):
+                return self._attempt(problem, solver, stop, begun)
         except ValueError as error:
             return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
         finally:
             self._idle.put((solver, stop))
+
+    def _attempt(self, problem: MateProblem, solver: MateSolver, stop: StopToken, begun: float) -> MateResult:
+        board = board_of(self._core, problem.sfen)
+        status, moves, nodes = self._solve(problem, board, solver, stop)
+        wrong = status == "mate" and not is_mate(board, moves)
+        result = MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
+        if self._limits.all and status == "mate" and not wrong:
+            result = self._examine(result, board, solver, stop)
+        return replace(result, seconds=time.perf_counter() - begun)
 
     def _solve(
         self, problem: MateProblem, board: Board, solver: MateSolver, stop: StopToken
@@ -187,7 +220,11 @@ class Solvers:
         """Look for second solutions along the file's solution or the line found. ValueError if that is no mate."""
         proved = solver.proved_shortest or bool(result.problem.solution)
         stop.set_in(self._limits.seconds - result.seconds)
-        examination = Examination(board, result.solution)
+        try:
+            examination = Examination(board, result.solution)
+        except ValueError:
+            text = escaped(" ".join(result.solution)[:QUOTED])
+            raise ValueError(_("the file's solution does not mate: '{moves}'").format(moves=text)) from None
         limit = self._limits.nodes
         with progress_bar(examination.total if self._is_only_problem else 0, _("checks")) as step:
             for _decided in examination.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):
@@ -207,9 +244,8 @@ def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespac
 
     The main thread only waits, because it gets Ctrl-C only while it runs Python code.
     """
-    threads = min(limits.threads, len(problems), limits.hash)
-    solvers = Solvers(core, threads, limits, len(problems) == 1)
-    with ThreadPoolExecutor(threads) as pool:
+    solvers = Solvers(core, limits, len(problems))
+    with ThreadPoolExecutor(solvers.count) as pool:
         try:
             yield from pool.map(solvers.attempt, problems)
         finally:

@@ -1,0 +1,158 @@
+"""Second solutions of mate problems: which other checks mate too, the class of each, and `usi_engine mate --all`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import MateSolver, StopToken
+from tests.conftest import MateProblem
+from tests.mate.test_dfpn import loses
+from tests.positions import HARD_MATE
+from usi_engine.api.second_solutions import Examination, Kind
+from usi_engine.mate_tool.command import main
+
+TWO = "5B3/7Pk/2R6/9/9/9/9/9/9 b rb4g4s4n4l17p 1", "7c2c+ 1b1a 2b2a+"
+DETOUR = "7S1/6G2/5B1k1/8N/9/9/9/9/9 b G2rb2g3s3n4l18p 1", "1d2b+ 2c1c 2a1b+ 1c1d G*2e"
+UNIQUE = "9/9/8k/9/9/7R1/9/9/9 b Gr2b3g4s4n4l18p 1", "G*2c 1c1d 2c2d 1d1e 2d2e"
+SMALL = ("--hash", "16")
+
+
+def examine(solver: MateSolver, sfen: str, solution: str) -> dict[tuple[int, str], Kind]:
+    """Return the class of each other check that mates, by ply and move."""
+    examination = Examination(Board(sfen), solution.split())
+    assert sum(1 for _decided in examination.run(solver, StopToken())) == examination.total
+    return {(other.ply, other.moves[0]): other.kind for other in examination.results()}
+
+
+@pytest.mark.parametrize(
+    ("problem", "others"),
+    [
+        (UNIQUE, {}),
+        (TWO, {(1, "4a2c+"): Kind.SECOND}),
+        (("7G1/8k/9/9/9/9/7R1/9/9 b r2b3g4s4n4l18p 1", "2g2b+"), {(1, "2a2b"): Kind.LAST_MOVE}),
+        # A move that does not promote: with another continuation; with the same one.
+        (("9/6G1R/7k1/9/6S2/9/9/9/9 b r2b3g3s4n3l18p 1", "1b2b+ 2c1d 2b2d"), {(1, "1b2b"): Kind.SECOND}),
+        (("5B2r/8k/9/8S/9/9/9/9/9 b rb4g3s4n4l18p 1", "1d2c+ 1b2a 4a3b+"), {(1, "1d2c"): Kind.PROMOTION}),
+        (
+            ("9/9/6G1k/6bn1/9/9/6GP1/9/9 b BG2rg4s3n4l17p 1", "B*2b 1c1d G*1c 1d1e 3g2f"),
+            {(1, "B*3a"): Kind.DISTANCE},
+        ),
+        (
+            (
+                "9/5ppL1/4G1kSp/5R3/7P1/9/9/9/9 b Sr2b3g2s4n3l14p 1",
+                "4d3d 3c2c 3d2d 2c1b S*2c 1b1a 2b2a+ 1a2a 2c2b+",
+            ),
+            {(1, "2c3d+"): Kind.ORDER},
+        ),
+        (DETOUR, {(3, "2b1b"): Kind.DETOUR}),
+        # It returns to the solution without the silver.
+        (("7kS/5Gn2/8l/9/9/9/9/9/9 b Rr2b3g3s3n3l18p 1", "R*3a 2a1b 3a3b+ 1b1a N*2c"), {(3, "1a2b+"): Kind.DETOUR}),
+    ],
+)
+def test_classes(solver: MateSolver, problem: tuple[str, str], others: dict[tuple[int, str], Kind]) -> None:
+    assert examine(solver, *problem) == others
+
+
+@pytest.mark.parametrize("line", ["", "7c2c+ 1b1a", "7c2c+ 1b1a 2b2a", "4a2c 1a1b 7c7a+", "7c2c+ 1b1c 2b2a+"])
+def test_a_solution_that_is_none(solver: MateSolver, line: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"no mate: '{line}'")):
+        examine(solver, TWO[0], line)
+
+
+def test_checks_by_brute_force(solver: MateSolver, mate_problems: list[MateProblem]) -> None:
+    """Every check along short solutions mates within three plies if and only if the solver says so."""
+    mates = 0
+    for length, sfen, _solution in mate_problems[::60]:
+        board = Board(sfen)
+        if length > 3:
+            continue
+        for check in board.checking_moves(include_all=True):
+            status, moves = solver.solve_check(board, check, 200_000)
+            quick = loses(board, check, 2)
+            assert status == "mate" or not quick, (sfen, check)
+            assert status != "mate" or (len(moves) > 3) >= (not quick) - 2 * quick, (sfen, check)
+            mates += status == "mate"
+    assert mates > 20
+
+
+def test_avoided_positions(solver: MateSolver) -> None:
+    """They count as no mate in this call only."""
+    board = Board.from_moves(["1d2b+", "2c1c"], DETOUR[0])
+    status, line = solver.solve_check(board, "2b1b")
+    assert (status, line[0], len(line)) == ("mate", "2b1b", 7)
+    assert solver.solve_check(board, "2b1b", avoided=[board]) == ("nomate", [])
+    assert solver.solve_check(board, "2b1b", avoided=[Board(TWO[0])]) == ("mate", [])
+    assert solver.solve_check(board, "2b1b") == ("mate", line)
+    assert solver.solve(board)[0] == "mate"
+
+
+def test_refused_checks(solver: MateSolver) -> None:
+    for move in ("7c7d", "7c7a", "x"):
+        with pytest.raises(ValueError, match=move):
+            solver.solve_check(Board(TWO[0]), move)
+    for wrong in (None, "x"):
+        with pytest.raises(TypeError):
+            solver.solve_check(Board(TWO[0]), "4a2c+", avoided=[wrong])  # type: ignore[list-item]
+
+
+@pytest.fixture
+def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, list[str]]]:
+    """The command's exit status and lines for a file of problems."""
+
+    def run(problems: list[tuple[str, str]], *words: str) -> tuple[int, list[str]]:
+        file = tmp_path / "m.tsv"
+        file.write_text("".join(f"3\t{sfen}\t{solution}\n" for sfen, solution in problems), encoding="utf-8")
+        status = main([str(file), "--all", *SMALL, *words])
+        return status, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+Printed = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.mark.parametrize(
+    ("problem", "lines"),
+    [
+        (UNIQUE, ["    unique"]),
+        (DETOUR, ["    unique; 1 exceptions by custom"]),
+        (
+            TWO,
+            [
+                "    ply 1: second solution, mate in 3: 4a2c+ 1b1a 7c7a+",
+                "        ▲２三角成 △１一玉 ▲７一飛成",
+                "    1 second solutions, 0 exceptions by custom, 0 undecided",
+            ],
+        ),
+    ],
+)
+def test_what_the_command_prints(printed: Printed, problem: tuple[str, str], lines: list[str]) -> None:
+    status, shown = printed([problem], "--japanese")
+    assert (status, shown[-len(lines) :]) == (int(problem == TWO), lines)
+
+
+def test_a_file(printed: Printed) -> None:
+    """With another solution than the one found, one that is no mate, a position without a mate."""
+    no_mate = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
+    other = "4a2c+ 1b1a 7c7a+"
+    status, shown = printed([(TWO[0], other), (TWO[0], "4a2c+"), (no_mate, ""), UNIQUE])
+    assert status == 1
+    assert (f"    the file's solution: {other}" in shown) == (other not in shown[0])
+    assert "    ply 1: second solution, mate in 3: 7c2c+ 1b1a 2b2a+" in shown
+    assert any("cannot be read: the file's solution does not mate: '4a2c+'" in line for line in shown)
+    assert shown[-1].split()[:7] == ["all", "4", "2", "1", "0", "1", "0"]
+    assert shown[-1].split()[-1] == "1"
+
+
+def test_undecided_within_the_limits(printed: Printed) -> None:
+    status, shown = printed([UNIQUE], "--nodes", "200")
+    assert status == 1
+    assert "    ply 1: undecided: G*1b" in shown
+    assert any(line.startswith("    0 second solutions, 0 exceptions by custom, ") for line in shown)
+    status, shown = printed([(HARD_MATE, "")], "--nodes", "1000")
+    assert (status, len(shown)) == (1, 2)
