@@ -508,11 +508,11 @@ cdef bint adopt_result(Solver *s, PnNode *node) noexcept nogil:
 
 
 cdef uint32_t step_aside(Solver *s, PnNode *node, uint32_t second_delta) noexcept nogil:
-    """If another thread is inside the chosen child, choose the best one without a thread if it is not much worse and
-    within the node's threshold. Return the second least delta for push_child.
+    """If another thread is inside the chosen child, choose the best one without a thread if its delta is at most 1
+    greater and within the node's threshold. Return the second least delta for push_child.
     """
     cdef Child *child = s.children + node.chosen
-    cdef uint32_t delta = child_delta(node, &child.result), most = min(delta + delta // 2 + 4, <uint32_t>PROOF_INFINITE)
+    cdef uint32_t delta = child_delta(node, &child.result), most = delta + 2
     cdef int i
     if not crowd_inside(s.crowd, child.key, child.hand):
         return second_delta
