@@ -37,7 +37,7 @@ cdef struct Child:
 # A node on the current line.
 cdef struct PnNode:
     uint64_t key            # board, set of pieces and `blocked_slider`, without the hands
-    uint64_t path_key       # hash of the positions on the path to the node, in order
+    uint64_t path_key       # hash of the search's limit and the positions on the path to the node, in order
     uint64_t nodes_before   # Solver.nodes when the node was entered
     Hand hand               # the attacker's
     uint32_t thpn           # thresholds of pn and dn

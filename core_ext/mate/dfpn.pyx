@@ -5,7 +5,8 @@ Extensions of the plain algorithm:
 - Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces; an unsolved
   node's numbers are at least the pn of the same board with more pieces and the dn with fewer (as in KomoringHeights).
 - A repetition counts as no mate. A disproof that depends on a repetition is stored only for its path (A. Kishimoto and
-  M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one.
+  M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one. In a search for a
+  mate within some plies it is none either: a shortest mate does not return to a position.
 - Nearly equal moves (promotion or not; interposing drops on one square, or on squares without support) form a group.
   Each waits until the one before it is settled (as in KomoringHeights 1.1), so that sums are not overestimated.
 - Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
@@ -200,7 +201,7 @@ cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept n
     cdef int depth
     child.hand = node.hand if child.futile == RETURNED else hand_after(s, move32, node.attacking)
     child.key = node_key(s, board_key, child.blocked_slider)
-    if node.remaining == UNLIMITED:
+    if not child.blocked_slider:    # it adds captures to the moves of the earlier position
         depth = repeated_depth(s, board_key, child.hand)
         if depth >= 0:
             child.result = disproved(child.hand, UNLIMITED, depth)
@@ -603,7 +604,7 @@ cdef void search_root(Solver *s, bint attacking, int remaining) noexcept nogil:
     s.stopped = s.paused = False
     s.abandoned = MAX_MATE_PLY
     s.depth = s.base
-    push_node(s, attacking, key, extend_path(<uint64_t>s.base, key, hand), hand, remaining, 0)
+    push_node(s, attacking, key, extend_path(<uint64_t>(s.base << 16 | remaining), key, hand), hand, remaining, 0)
     search_loop(s)
 
 

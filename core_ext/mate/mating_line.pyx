@@ -113,8 +113,18 @@ cdef Move exact_defence(Solver *s, int remaining) noexcept nogil:
     return NO_MOVE
 
 
-cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun) noexcept nogil:
-    """Continue a line after `begun` moves by a shortest mate of `remaining` plies; return its length, 0 if stopped."""
+cdef Move known_defence(Solver *s, int remaining) noexcept nogil:
+    """Return the evasion with the longest mate known within remaining - 1 plies; NO_MOVE if all are futile."""
+    cdef Child *best
+    search_root(s, False, remaining)
+    best = longest_mate_child(s)
+    return best.move if best != NULL and best.result.length > 0 else NO_MOVE
+
+
+cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun, bint shortest) noexcept nogil:
+    """Continue a line after `begun` moves by a mate of `remaining` plies, or fewer if it is not known to be `shortest`;
+    return its length, 0 if stopped.
+    """
     cdef int length = begun, _
     cdef Move move
     while length < room:
@@ -123,7 +133,7 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun) 
             if not move:
                 move = shortest_attack(s, remaining, 0)
         else:
-            move = exact_defence(s, remaining)
+            move = exact_defence(s, remaining) if shortest else known_defence(s, remaining)
         remaining -= 1
         if move == NO_MOVE or s.stopped:
             break
@@ -194,20 +204,39 @@ cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil
     return True
 
 
+cdef int line_in_spite_of_limits(Solver *s, Move *line, int plies) noexcept nogil:
+    """Return the length of a line of the mate of at most `plies` found before a limit, 0 if the table has dropped it."""
+    cdef const Stop *stop = s.stop
+    cdef Stop never
+    clear_stop(&never)
+    s.stop = &never
+    s.node_limit = load_word(&s.nodes) + GRACE
+    plies = mating_line(s, line, MAX_MATE_PLY, plies, 0, False)
+    s.stop = stop
+    return plies
+
+
 cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int longest) noexcept nogil:
     """Replace the line by a shortest mate of at most `longest` plies, within the nodes that aim and limit allow."""
     cdef Move line[MAX_MATE_PLY]
     cdef int plies
+    cdef bint shortest
     if aim == AIM_SHORTER:
         s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
         s.node_limit = max(limit, load_word(&s.nodes) + 1)
     plies = shortest_mate(s, True, longest)
-    plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 0)
+    shortest = not s.stopped
+    if shortest:
+        plies = mating_line(s, line, MAX_MATE_PLY, plies, 0, True)
+    elif plies < solution.length:
+        plies = line_in_spite_of_limits(s, line, plies)
+    else:
+        return
     if plies:
         memcpy(solution.line, line, plies * sizeof(Move))
         solution.length = plies
-        solution.shortest = True
+        solution.shortest = shortest
 
 
 cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
@@ -240,7 +269,7 @@ cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted
     if solution.length:
         s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
         plies = shortest_mate(s, False, result.length)
-        plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 1)
+        plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 1, True)
         if plies:
             memcpy(solution.line, line, plies * sizeof(Move))
             solution.length = plies

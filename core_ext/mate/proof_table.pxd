@@ -13,7 +13,7 @@ cdef enum:
 # `hand` is the attacker's. pn = 0: proved for every hand that covers it (the proof pieces). dn = 0: disproved for every
 # hand that it covers (the disproof pieces). A disproof by a repetition is valid only on one path, of which 48 bits are
 # stored: `repetition_depth` is then the depth of the earliest repeated position, `length` the rest of the path's key,
-# and pn and dn are the numbers for other paths. Only a search without limit stores it.
+# and pn and dn are the numbers for other paths.
 # Otherwise `length` is in plies: a proof is a mate in at most so many, a disproof excludes a mate within so many
 # (UNLIMITED: any mate), the numbers of an unsolved node come from a search for a mate within so many.
 cdef struct ProofEntry:
@@ -59,8 +59,9 @@ cdef void proof_table_clear(ProofTable *table) noexcept nogil
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
 # Prefetch the node's entries.
 cdef void proof_table_prefetch(ProofTable *table, uint64_t key) noexcept nogil
-# Find the stored result for a mate within `remaining` plies of a node reached on the path `path_key`. If there is none,
-# return False and set lower bounds of pn and dn from nodes with other hands.
+# Find the stored result for a mate within `remaining` plies of a node reached on the path `path_key`, which is another
+# one for each limit of the search. If there is none, return False and set lower bounds of pn and dn from nodes with
+# other hands.
 cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,
                             PnResult *found) noexcept nogil
 # `work` is the number of nodes searched for the result. May enlarge a partition or collect its garbage.

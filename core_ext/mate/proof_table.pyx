@@ -56,7 +56,7 @@ cdef inline bint disproves(const ProofEntry *entry, Hand hand, int remaining, ui
     """Return whether the entry is a disproof for this hand and length, at least on this path."""
     if entry.dn == 0:
         return entry.length >= remaining and hand_covers(entry.hand, hand)
-    return (entry.hand == hand and remaining == UNLIMITED and entry.repetition_depth != PATH_INDEPENDENT
+    return (entry.hand == hand and entry.repetition_depth != PATH_INDEPENDENT
             and entry.path == <uint32_t>path_key and entry.length == <int16_t>(path_key >> 32))
 
 
@@ -99,7 +99,9 @@ cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t k
                     found[0] = result_of(entry)
                     known = proved = True
             elif not proved and disproves(entry, hand, remaining, path_key):
-                found[0] = PnResult(PROOF_INFINITE, 0, entry.hand, <int16_t>length_of(entry), entry.repetition_depth)
+                found[0] = PnResult(PROOF_INFINITE, 0, entry.hand, entry.length, entry.repetition_depth)
+                if entry.dn:
+                    found.length = <int16_t>remaining
                 return True
             elif not proved and entry.dn and remaining > 1:
                 if entry.hand == hand:
@@ -122,9 +124,10 @@ cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:
 
 cdef inline bint supersedes(const PnResult *result, Hand hand, const ProofEntry *entry) noexcept nogil:
     """Return whether the result of a node with this hand makes an entry of its key useless."""
-    cdef bint shorter = result.length <= length_of(entry), longer = result.length >= length_of(entry)
+    cdef bint shorter = result.length <= entry.length, longer = result.length >= entry.length
+    cdef bint repetition = entry.repetition_depth != PATH_INDEPENDENT or result.repetition_depth != PATH_INDEPENDENT
     if entry.pn and entry.dn:
-        return entry.hand == hand and (shorter or result.pn) and (longer or result.dn)
+        return entry.hand == hand and (repetition or ((shorter or result.pn) and (longer or result.dn)))
     if result.repetition_depth != PATH_INDEPENDENT:
         return False
     if entry.pn:

@@ -79,7 +79,7 @@ class Mating:
         return status, moves
 
     def _shorten(self, solver: MateSolver, request: MateRequest, first: list[str]) -> list[str]:
-        """Return the line of the shortest mate, or the first one if a limit ends the search."""
+        """Return the line of the shortest mate found before a limit ends the search."""
         self._nodes_before, limit = solver.nodes, 0
         if request.nodes:
             limit = max(request.nodes - solver.nodes, 1)
