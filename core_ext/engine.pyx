@@ -403,8 +403,8 @@ cdef class MateSolver:
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
         """Return ("mate", moves), ("nomate", []) or, at the stop or node limit, ("unknown", []); without the GIL.
 
-        The moves end in mate except for futile interpositions: drops in front of a slider that captures them with mate
-        again, even if it does not keep the piece. The game before `board` is ignored. ValueError for another `aim`:
+        The moves end in mate except for futile interpositions in front of a slider that captures them with mate again
+        without use of the piece. The game before `board` is ignored. ValueError for another `aim`:
 
         first     return the first mate found
         shorter   look for a shorter mate for about as long as the proof took

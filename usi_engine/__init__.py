@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core_ext.engine import PieceValues
     from usi_engine.api.async_engine import AsyncEngine
     from usi_engine.api.engine import Engine, analyse
-    from usi_engine.api.mate_search import Mate, mate
+    from usi_engine.api.mate_search import Mate, mate, second_solutions
     from usi_engine.api.results import Analysis, Limit, PlayResult, Score, Variation
     from usi_engine.api.stream import AnalysisStream
     from usi_engine.api.usi_process import UsiEngine
@@ -33,7 +33,7 @@ __all__ = [
     "BLACK", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board", "CoreError", "Engine", "EngineDied",
     "EngineError", "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Node", "Outcome", "PieceValues",
     "PlayResult", "Record", "RecordError", "Score", "Termination", "Timeouts", "UnknownOption", "UsiEngine",
-    "Variation", "WeightsError", "analyse", "load_games", "mate",
+    "Variation", "WeightsError", "analyse", "load_games", "mate", "second_solutions",
 ]  # fmt: skip
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
@@ -53,7 +53,7 @@ _MODULES = {
         "UnknownOption",
     ),
     "usi_engine.api.engine": ("Engine", "analyse"),
-    "usi_engine.api.mate_search": ("Mate", "mate"),
+    "usi_engine.api.mate_search": ("Mate", "mate", "second_solutions"),
     "usi_engine.api.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
     "usi_engine.api.stream": ("AnalysisStream",),
     "usi_engine.api.usi_process": ("UsiEngine",),

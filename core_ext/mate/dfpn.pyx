@@ -2,7 +2,8 @@
 
 Extensions of the plain algorithm:
 - 1 + epsilon thresholds, epsilon 3/16 (J. Pawlewicz and L. Lew, 2007), to switch less often between siblings.
-- Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces.
+- Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces; an unsolved
+  node's numbers are at least the pn of the same board with more pieces and the dn with fewer (as in KomoringHeights).
 - A repetition counts as no mate. A disproof that depends on a repetition is stored only for its path (A. Kishimoto and
   M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one.
 - Nearly equal moves (promotion or not; interposing drops on one square, or on squares without support) form a group.
@@ -163,9 +164,9 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
 # ---- expanding a node ----
 
 cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, uint64_t path_key) noexcept nogil:
-    cdef PnResult result
-    if proof_table_probe(s.table, child.key, child.hand, child.remaining, path_key, &result):
-        return result
+    cdef PnResult bound, result
+    if proof_table_probe(s.table, child.key, child.hand, child.remaining, path_key, &bound):
+        return bound
     make_move(s, child.move, child.futile == RETURNED)
     if node.attacking:
         result = initial_and_node(s, child.remaining)
@@ -173,6 +174,8 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
         result = initial_or_node(s, child.remaining, child.blocked_slider)
     undo_move(&s.pos)
     proof_table_store(s.table, child.key, child.hand, path_key, &result, 0)
+    if result.pn and result.dn:
+        return unsolved(max(result.pn, bound.pn), max(result.dn, bound.dn), child.remaining)
     return result
 
 

@@ -69,6 +69,7 @@ cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int rema
                             PnResult *found) noexcept nogil:
     cdef Partition *part = partition_of(table, key)
     cdef bint known
+    found.pn = found.dn = 1
     if table.shared:
         acquire_lock(&part.lock)
     known = load_word(&part.capacity) and find_result(table, part, key, hand, remaining, path_key, found)
@@ -80,15 +81,17 @@ cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int rema
 cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t key, Hand hand, int remaining,
                       uint64_t path_key, PnResult *found) noexcept nogil:
     """Find the node's own entry, or one with another hand that solves it; of several proofs the shortest mate.
-    So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends.
+    So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends. More pieces
+    in hand never make pn larger or dn smaller, so unsolved entries with other hands bound the numbers.
     """
     cdef uint64_t slot = home_slot(part, key)
     cdef const ProofEntry *entry
     cdef bint known = False, proved = False
+    cdef uint32_t least_pn = 1, least_dn = 1
     while True:
         entry = entry_at(table, part, slot)
         if entry.work == 0:
-            return known
+            break
         if entry.key == key:
             if entry.pn == 0:
                 if (entry.length <= remaining and hand_covers(hand, entry.hand)
@@ -98,10 +101,19 @@ cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t k
             elif not proved and disproves(entry, hand, remaining, path_key):
                 found[0] = PnResult(PROOF_INFINITE, 0, entry.hand, <int16_t>length_of(entry), entry.repetition_depth)
                 return True
-            elif not proved and entry.hand == hand and entry.dn and remaining > 1:
-                found[0] = PnResult(entry.pn, entry.dn, hand, <int16_t>remaining, PATH_INDEPENDENT)
-                known = True
+            elif not proved and entry.dn and remaining > 1:
+                if entry.hand == hand:
+                    found[0] = PnResult(entry.pn, entry.dn, hand, <int16_t>remaining, PATH_INDEPENDENT)
+                    known = True
+                elif hand_covers(entry.hand, hand) and length_of(entry) >= remaining:
+                    least_pn = max(least_pn, entry.pn)
+                elif hand_covers(hand, entry.hand) and length_of(entry) <= remaining:
+                    least_dn = max(least_dn, entry.dn)
         slot = next_slot(part, slot)
+    if not proved:
+        found.pn = max(found.pn, least_pn)
+        found.dn = max(found.dn, least_dn)
+    return known
 
 
 cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:

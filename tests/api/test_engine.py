@@ -23,7 +23,19 @@ from core_ext.engine import MATE, MATE_BOUND
 from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
 from tests.programs import HEED_CTRL_C
 from tests.records.common import RECORDS
-from usi_engine import Analysis, Engine, Game, Limit, RecordError, Score, WeightsError, analyse, load_games, mate
+from usi_engine import (
+    Analysis,
+    Engine,
+    Game,
+    Limit,
+    RecordError,
+    Score,
+    WeightsError,
+    analyse,
+    load_games,
+    mate,
+    second_solutions,
+)
 from usi_engine.api.engine import HEEDED
 from usi_engine.api.search_engine import OptionValues
 
@@ -396,6 +408,16 @@ def test_mates_are_found() -> None:
     for limits in wrong:
         with pytest.raises(ValueError):
             mate(Board(), **limits)
+
+
+def test_second_solutions_are_found() -> None:
+    board = Board("5B3/7Pk/2R6/9/9/9/9/9/9 b rb4g4s4n4l17p 1")
+    line = ["7c2c+", "1b1a", "2b2a+"]
+    (second,) = second_solutions(board, line, megabytes=1)
+    assert (second.ply, second.moves, second.kind.value) == (1, ("4a2c+", "1b1a", "7c7a+"), "second solution")
+    assert any(other.kind.value == "undecided" for other in second_solutions(board, line, nodes=1, megabytes=1))
+    with pytest.raises(ValueError, match="no mate: '7c2c'"):
+        second_solutions(board, ["7c2c"])
 
 
 # ---- records, names ----

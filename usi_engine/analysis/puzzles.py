@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from usi_engine.analysis.judgement import Evaluated, percent
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import marked, side_names
-from usi_engine.api.mate_search import solve_interruptibly
+from usi_engine.api.mate_search import interruptible
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.notation import move_text
@@ -149,7 +149,8 @@ class Solver:
 
     def solve(self, board: Board, nodes: int, *, shortest: bool = False) -> list[str] | None:
         """Return the moves of a mate, empty if there is none; None if the solver did not decide."""
-        status, moves = solve_interruptibly(self._solver, self._stop, board, nodes, shortest)
+        aim = "shortest" if shortest else "shorter"
+        status, moves = interruptible(self._stop, lambda: self._solver.solve(board, nodes, aim))
         return {"mate": moves, "nomate": []}.get(status)
 
     def accepted(self, board: Board, solution: list[str]) -> tuple[tuple[str, ...], ...] | None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.api.results import Limit, copy_of
+from usi_engine.api.second_solutions import Examination, SecondSolution
 from usi_engine.core import load_core
 from usi_engine.memory import check_free
 
 if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,35 @@ def mate(
     call has the same answer. Futile interpositions are not counted, as in mate problems. ValueError for a limit or a
     number of threads out of range, MemoryError, CoreError.
     """
-    core, position = load_core(), copy_of(board)
+    position = copy_of(board)
+    solver, stop = limited_solver(nodes, time, megabytes, threads)
+    aim = "shortest" if shortest else "shorter"
+    status, moves = interruptible(stop, lambda: solver.solve(position, nodes or 0, aim))
+    return Mate({"mate": True, "nomate": False}.get(status), tuple(moves), solver.nodes)
+
+
+def second_solutions(
+    board: Board,
+    moves: Sequence[str],
+    *,
+    nodes: int | None = None,
+    time: float | None = None,
+    megabytes: int = 64,
+    threads: int = 1,
+) -> list[SecondSolution]:
+    """Find the other checks along a solution, `moves`, that mate too, with limits as in `mate`.
+
+    ValueError also if the moves do not mate.
+    """
+    examination = Examination(copy_of(board), moves)
+    solver, stop = limited_solver(nodes, time, megabytes, threads)
+    interruptible(stop, lambda: list(examination.run(solver, stop, nodes or 0)))
+    return examination.results()
+
+
+def limited_solver(nodes: int | None, time: float | None, megabytes: int, threads: int) -> tuple[MateSolver, StopToken]:
+    """Return a solver and its stop token, which is set after `time`. ValueError, MemoryError, CoreError."""
+    core = load_core()
     if nodes is not None or time is not None:
         Limit(time, nodes).check(core.max_depth)
     check_free(megabytes)
@@ -53,16 +86,13 @@ def mate(
     solver = core.mate_solver(megabytes, stop, threads=threads)
     if time is not None:
         stop.set_in(time)
-    status, moves = solve_interruptibly(solver, stop, position, nodes or 0, shortest)
-    return Mate({"mate": True, "nomate": False}.get(status), tuple(moves), solver.nodes)
+    return solver, stop
 
 
-def solve_interruptibly(
-    solver: MateSolver, stop: StopToken, board: Board, nodes: int, shortest: bool
-) -> tuple[str, list[str]]:
+def interruptible(stop: StopToken, solve: Callable[[], T]) -> T:
     """Solve on a second thread: the main thread gets Ctrl-C only while it runs Python code."""
     with ThreadPoolExecutor(1) as thread:
-        solved = thread.submit(solver.solve, board, nodes, "shortest" if shortest else "shorter")
+        solved = thread.submit(solve)
         try:
             return solved.result()
         except KeyboardInterrupt:

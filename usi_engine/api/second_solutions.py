@@ -119,11 +119,22 @@ class Examination:
         if exception or len(moves) < len(rest):
             return exception or Kind.SECOND
         back = Kind.ORDER if len(moves) == len(rest) else Kind.DETOUR
-        if moves[-len(rest) :] == rest:
+        if self._rejoins(solver, ply, moves, nodes):
             return back
         status, _moves = solver.solve_check(self.positions[ply // 2], moves[0], nodes, self.positions)
         self.nodes += solver.nodes
         return {"mate": Kind.SECOND, "nomate": back}.get(status, Kind.UNDECIDED)
+
+    def _rejoins(self, solver: MateSolver, ply: int, moves: list[str], nodes: int) -> bool:
+        """Return True if the rest of the solution can follow the moves by which the line is longer, and still mates."""
+        board, rest = self.positions[ply // 2], self.solution[ply:]
+        line = moves[: len(moves) - len(rest)] + rest
+        if len(line) == len(rest) or not plays(board, line) or not is_mate(board, line):
+            return False
+        after = type(board).from_moves(line[: -len(rest)], board.sfen())
+        status, _moves = solver.solve_check(after, rest[0], nodes)
+        self.nodes += solver.nodes
+        return status == "mate"
 
 
 def plays(start: Board, moves: Sequence[str]) -> bool:
