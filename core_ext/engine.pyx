@@ -8,8 +8,8 @@ values between it and MATE_BOUND are won by rule (perpetual check). engine.pyi d
 from libc.stdlib cimport free
 
 from core_ext.board cimport Board, declaration_rule
-from core_ext.mate.crowd cimport Crowd, MAX_HELPERS
-from core_ext.mate.dfpn cimport Solver, allocate_solver, avoid_position, free_solver, set_root
+from core_ext.mate.shared cimport MAX_HELPERS, SharedSearch
+from core_ext.mate.solver cimport Solver, allocate_solver, avoid_position, free_solver, set_root
 from core_ext.eval.kpp import weights as _weights
 from core_ext.eval.nnue import network as _network
 from core_ext.eval import piece_values as _piece_values
@@ -375,17 +375,17 @@ cdef class MateSolver:
         self.stop = stop
         self.solver.stop = &stop.stop
         self.solver.table = &self.table
-        self.solver.crowd = <Crowd *>allocate_zeroed(1, sizeof(Crowd))
-        if self.solver.crowd == NULL:
+        self.solver.shared = <SharedSearch *>allocate_zeroed(1, sizeof(SharedSearch))
+        if self.solver.shared == NULL:
             raise MemoryError("no memory for a mate search")
         self.threads = threads
         allocate_solver(&self.solver)
         proof_table_allocate(&self.table, megabytes)
 
     def __dealloc__(self):
-        if self.solver.crowd != NULL:
+        if self.solver.shared != NULL:
             free_helpers(&self.solver)
-        free(self.solver.crowd)
+        free(self.solver.shared)
         free_solver(&self.solver)
         proof_table_free(&self.table)
 
@@ -462,19 +462,19 @@ cdef class MateSolver:
     @property
     def nodes(self):
         """Positions visited by the last or current solve. May be read from any thread."""
-        return load_word(&self.solver.nodes) + load_word(&self.solver.crowd.nodes)
+        return load_word(&self.solver.nodes) + load_word(&self.solver.shared.nodes)
 
     @property
     def threads(self):
         """Number of threads that solve. May be set from any thread: a running solve adds threads, but ends none."""
-        return load_word(&self.solver.crowd.wanted)
+        return load_word(&self.solver.shared.wanted)
 
     @threads.setter
     def threads(self, threads: int):
         cdef long long wanted = min(max(threads, 0), MAX_HELPERS + 2)
         if not 1 <= wanted <= MAX_HELPERS + 1:
             raise ValueError(f"threads must be from 1 to {MAX_HELPERS + 1}, not {threads}")
-        store_word(&self.solver.crowd.wanted, wanted)
+        store_word(&self.solver.shared.wanted, wanted)
 
     @property
     def expanded(self):

@@ -9,7 +9,7 @@ Extensions of the plain algorithm:
   mate within some plies it is none either: a shortest mate does not return to a position.
 - Nearly equal moves (promotion or not; interposing drops on one square, or on squares without support) form a group.
   Each waits until the one before it is settled (as in KomoringHeights 1.1), so that sums are not overestimated.
-- Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
+- Initial proof and disproof numbers: see mate.solver.
 
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
 children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and a constant for
@@ -18,77 +18,30 @@ would count positions twice that several checks lead to. A search for a mate wit
 has to disprove every check.
 """
 
-from libc.stdlib cimport free
-
-from core_ext.base.atomic cimport add_to_word, count_in_word, load_word, store_word
-from core_ext.base.memory cimport allocate
+from core_ext.base.atomic cimport count_in_word, load_word
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.shogi.bitboard cimport Bitboard, count, empty, has, lowest
-from core_ext.shogi.hand cimport hand_covers, hand_one
-from core_ext.mate.crowd cimport crowd_inside, enter_crowd, leave_crowd
-from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
+from core_ext.shogi.bitboard cimport Bitboard, empty, has, lowest
+from core_ext.shogi.hand cimport hand_covers
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.shogi.position cimport (
-    allocate_position, attacked, board_key_after, copy_position, do_move, free_position, hand_of, in_check, Position,
-    occupied, SEEN_SLOTS, to_move32, undo_move,
+    attacked, board_key_after, hand_of, occupied, SEEN_SLOTS, to_move32, undo_move,
 )
 from core_ext.mate.proof_pieces cimport (
     both_hands, clip_disproof_hand, disproof_hand_before, hand_max, hand_min, interposition_squares,
     proof_hand_before, with_exclusive_types,
 )
 from core_ext.mate.proof_table cimport (
-    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_prefetch, proof_table_probe, proof_table_store,
+    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_prefetch, proof_table_probe, proof_table_store, UNLIMITED,
+)
+from core_ext.mate.shared cimport enter_node, leave_node, threads_inside
+from core_ext.mate.solver cimport (
+    Child, disproved, extend_path, hand_after, initial_and_node, initial_or_node, KEPT, make_move, MAX_CHILDREN,
+    MAX_MATE_PLY, node_key, PnNode, proved, RETURNED, Solver, unsolved,
 )
 from core_ext.shogi.types cimport *
-from core_ext.shogi.zobrist cimport zobrist
 
-# Initial proof and disproof numbers; 2 is the weight of a node without heuristics. These and epsilon were tuned by
-# random search for the fewest nodes on short problems and on 250 hard positions from games (docs/findings.md).
 cdef enum:
-    OR_PN = 2               # OR node: pn
-    ESCAPE_PN = 1           # plus this for each escape square of the king
-    CHECK_DN = 3            # dn: for each check
-    EVASION_PN = 3          # AND node: pn: for each evasion by a board move
-    INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
-    AND_DN = 2              # dn
-    OTHER_CHECK = 2         # dn for each other check, beside the greatest dn
-
-
-# ---- making moves ----
-
-cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int blocked_slider) noexcept nogil:
-    return board_key ^ s.salt ^ <uint64_t>blocked_slider * <uint64_t>0xD1B54A32D192ED03
-
-
-cdef inline uint64_t extend_path(uint64_t path_key, uint64_t key, Hand hand) noexcept nogil:
-    """Return the path key with another position."""
-    cdef uint64_t mixed = (path_key ^ key ^ (<uint64_t>hand << 20)) * <uint64_t>0xBF58476D1CE4E5B9
-    return mixed ^ (mixed >> 29)
-
-
-cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexcept nogil:
-    """Return the attacker's hand after a move of either side."""
-    cdef Hand hand = hand_of(&s.pos, s.attacker)
-    if not attacking:
-        return hand
-    if is_drop(move):
-        return hand - hand_one(dropped_type(move))
-    if captured_piece(move):
-        return hand + hand_one(raw_type(type_of(captured_piece(move))))
-    return hand
-
-
-cdef void make_move(Solver *s, Move move, bint returned) noexcept nogil:
-    cdef int attacker = s.attacker, piece_type
-    do_move(&s.pos, move)
-    add_to_word(&s.nodes, 1)
-    if not returned:
-        return
-    piece_type = raw_type(type_of(captured_piece(s.pos.state.move)))
-    s.pos.state.hand[attacker] -= hand_one(piece_type)
-    s.pos.state.hand[attacker ^ 1] += hand_one(piece_type)
-    s.pos.state.hand_key -= zobrist.hand[attacker][piece_type]
-    s.pos.state.hand_key += zobrist.hand[attacker ^ 1][piece_type]
+    OTHER_CHECK = 2         # disproof number of each other check, beside the greatest
 
 
 cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept nogil:
@@ -100,66 +53,6 @@ cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept
         if (s.pos.state - plies).board_key == board_key and hand_covers((s.pos.state - plies).hand[s.attacker], hand):
             return s.depth - plies
     return -1
-
-
-# ---- initial proof and disproof numbers ----
-
-cdef inline PnResult unsolved(uint32_t pn, uint32_t dn, int remaining) noexcept nogil:
-    return PnResult(pn, dn, 0, <int16_t>remaining, PATH_INDEPENDENT)
-
-
-cdef inline PnResult proved(Hand hand, int length) noexcept nogil:
-    return PnResult(0, PROOF_INFINITE, hand, <int16_t>length, PATH_INDEPENDENT)
-
-
-cdef inline PnResult disproved(Hand hand, int length, int repetition_depth) noexcept nogil:
-    return PnResult(PROOF_INFINITE, 0, hand, <int16_t>length, <uint16_t>repetition_depth)
-
-
-cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
-    """Return the initial result of an AND node; without check it is disproved."""
-    cdef Move moves[MAX_MOVES]
-    cdef Move *move = moves
-    cdef Move *last
-    cdef int evasions = 0, drops = 0
-    cdef bint escapes = False
-    cdef Bitboard between = interposition_squares(&s.pos)
-    if not in_check(&s.pos):
-        return disproved(hand_of(&s.pos, s.attacker), UNLIMITED, PATH_INDEPENDENT)
-    last = generate_evasions(&s.pos, moves, True)
-    if last == moves:
-        return proved(with_exclusive_types(&s.pos, s.attacker, 0), 0)
-    while move != last:
-        if is_drop(move[0]):
-            drops += 1
-        else:
-            evasions += not is_promotion(move[0])
-            escapes |= not has(between, to_square(move[0]))
-        move += 1
-    if remaining <= 0 and (s.count_all_interpositions or escapes):
-        return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
-    drops = min(drops, count(between))
-    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN, remaining)
-
-
-cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noexcept nogil:
-    cdef Move moves[MAX_MOVES]
-    cdef Move mate
-    cdef PnResult result
-    cdef int checks, escapes = 0
-    if remaining >= 1:
-        mate = mate_in_one_and_escapes(&s.pos, &escapes)
-        if mate:
-            make_move(s, mate, False)
-            result = proved(proof_hand_before(with_exclusive_types(&s.pos, s.attacker, 0), s.pos.state.move), 1)
-            undo_move(&s.pos)
-            return result
-    if not blocked_slider and (remaining < 1 or (remaining == 1 and s.count_all_interpositions)):
-        return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
-    checks = <int>(generate_checks(&s.pos, moves, True) - moves)
-    if checks == 0 and not blocked_slider:
-        return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), UNLIMITED, PATH_INDEPENDENT)
-    return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1), remaining)
 
 
 # ---- expanding a node ----
@@ -445,7 +338,7 @@ cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, H
     """Push a node for the position on the board and expand it."""
     cdef PnNode *node = s.stack + s.depth
     if s.together:
-        enter_crowd(s.crowd, key, hand)
+        enter_node(s.shared, key, hand)
     node.key = key
     node.path_key = path_key
     node.hand = hand
@@ -479,9 +372,9 @@ cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
     """Store the result in the table and the parent, and unmake the move."""
     cdef bint solved = node.result.pn == 0 or node.result.dn == 0
     if s.together:
-        leave_crowd(s.crowd, node.key, node.hand)
-        if solved and crowd_inside(s.crowd, node.key, node.hand):
-            count_in_word(&s.crowd.settled, 1)
+        leave_node(s.shared, node.key, node.hand)
+        if solved and threads_inside(s.shared, node.key, node.hand):
+            count_in_word(&s.shared.settled, 1)
     if solved or not (s.stopped or s.depth >= s.abandoned):
         proof_table_store(s.table, node.key, node.hand, node.path_key, &node.result,
                           load_word(&s.nodes) - node.nodes_before)
@@ -515,13 +408,13 @@ cdef uint32_t step_aside(Solver *s, PnNode *node, uint32_t second_delta) noexcep
     cdef Child *child = s.children + node.chosen
     cdef uint32_t delta = child_delta(node, &child.result), most = delta + 2
     cdef int i
-    if not crowd_inside(s.crowd, child.key, child.hand):
+    if not threads_inside(s.shared, child.key, child.hand):
         return second_delta
     most = min(most, node.thpn if node.attacking else node.thdn)
     for i in range(node.first, node.first + node.count):
         child = s.children + i
         delta = child_delta(node, &child.result)
-        if delta < most and not crowd_inside(s.crowd, child.key, child.hand):
+        if delta < most and not threads_inside(s.shared, child.key, child.hand):
             most = delta
             node.chosen = i
             second_delta = max(second_delta, delta)
@@ -534,7 +427,7 @@ cdef void look_for_solved(Solver *s) noexcept nogil:
     cdef PnResult result
     cdef PnNode *node
     cdef int depth
-    s.settled_seen = load_word(&s.crowd.settled)
+    s.settled_seen = load_word(&s.shared.settled)
     for depth in range(s.base, s.depth + 1):
         node = s.stack + depth
         if (proof_table_probe(s.table, node.key, node.hand, node.remaining, node.path_key, &result)
@@ -548,12 +441,12 @@ cdef bint past_limit(Solver *s) noexcept nogil:
     cdef uint64_t nodes = load_word(&s.nodes)
     s.next_check = next_check(nodes, 0)
     if s.leader_nodes == NULL:
-        s.elsewhere = load_word(&s.crowd.nodes)
-        s.paused = 1 + <uint64_t>s.helpers < load_word(&s.crowd.wanted) and nodes >= s.alone_until
+        s.elsewhere = load_word(&s.shared.nodes)
+        s.paused = 1 + <uint64_t>s.helpers < load_word(&s.shared.wanted) and nodes >= s.alone_until
     else:
-        count_in_word(&s.crowd.nodes, nodes - s.reported)
+        count_in_word(&s.shared.nodes, nodes - s.reported)
         s.reported = nodes
-        s.elsewhere = load_word(s.leader_nodes) + load_word(&s.crowd.nodes) - nodes
+        s.elsewhere = load_word(s.leader_nodes) + load_word(&s.shared.nodes) - nodes
     if s.together and s.node_limit > nodes + s.elsewhere:   # near the limit the counts must be newer
         s.next_check = min(s.next_check, nodes + (s.node_limit - nodes - s.elsewhere) // 4)
     return past_deadline(s.stop)
@@ -564,9 +457,9 @@ cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
     if stop_requested(s.stop) or (s.node_limit and load_word(&s.nodes) + s.elsewhere >= s.node_limit):
         return True
     if s.together:
-        if load_word(&s.crowd.finished):
+        if load_word(&s.shared.finished):
             return True
-        if load_word(&s.crowd.settled) != s.settled_seen:
+        if load_word(&s.shared.settled) != s.settled_seen:
             look_for_solved(s)
     if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
         return True
@@ -612,54 +505,3 @@ cdef bint root_is_solved(Solver *s, int remaining, PnResult *result) noexcept no
     cdef uint64_t key = node_key(s, s.pos.state.board_key, 0)
     cdef Hand hand = hand_of(&s.pos, s.attacker)
     return proof_table_probe(s.table, key, hand, remaining, 0, result) and (result.pn == 0 or result.dn == 0)
-
-
-cdef int allocate_solver(Solver *s) except -1:
-    allocate_position(&s.pos, 16)
-    s.stack = <PnNode *>allocate(MAX_MATE_PLY * sizeof(PnNode))
-    s.children = <Child *>allocate(MAX_CHILDREN * sizeof(Child))
-    if s.stack == NULL or s.children == NULL:
-        raise MemoryError("no memory for a mate search")
-    return 0
-
-
-cdef void free_solver(Solver *s) noexcept nogil:
-    free_position(&s.pos)
-    free(s.stack)
-    free(s.children)
-    s.stack = NULL
-    s.children = NULL
-
-
-cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
-    copy_position(&s.pos, pos, 2 * MAX_MATE_PLY + 16)
-    s.attacker = pos.side
-    # Board and attacker's hand alone do not determine the defender's hand: add the pieces in play.
-    s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F
-    s.salt ^= <uint64_t>(1 + 2 * s.count_all_interpositions + pos.side) << 50
-    store_word(&s.nodes, 0)
-    s.expanded = 0
-    s.next_check = 0
-    s.alone_until = <uint64_t>-1
-    s.base = 0
-    return 0
-
-
-cdef void avoid_position(Solver *s, const Position *pos, bint store) noexcept nogil:
-    cdef Hand hand = hand_of(pos, s.attacker)
-    cdef PnResult result = disproved(hand, UNLIMITED, PATH_INDEPENDENT)
-    if store:
-        proof_table_store(s.table, node_key(s, pos.state.board_key, 0), hand, 0, &result, PROOF_INFINITE)
-    else:
-        s.salt ^= extend_path(0, pos.state.board_key, hand)
-
-
-cdef uint64_t piece_counts(const Position *pos) noexcept nogil:
-    """Count the pieces of each type, in both hands and on the board."""
-    cdef Hand total = both_hands(pos)
-    cdef int square, piece
-    for square in range(SQUARES):
-        piece = type_of(pos.board[square])
-        if piece and piece != KING:
-            total += hand_one(raw_type(piece))
-    return total

@@ -1,6 +1,6 @@
 """Solving a mate problem: is there a mate, and by which line?"""
 
-from core_ext.mate.dfpn cimport MAX_MATE_PLY, Solver
+from core_ext.mate.solver cimport MAX_MATE_PLY, Solver
 from core_ext.shogi.types cimport Move
 
 cdef enum:

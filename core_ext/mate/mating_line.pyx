@@ -4,13 +4,12 @@ from libc.string cimport memcpy
 
 from core_ext.base.atomic cimport add_to_word, load_word
 from core_ext.base.stop cimport Stop, clear_stop
-from core_ext.mate.dfpn cimport (
-    Child, MAX_MATE_PLY, Solver, UNLIMITED, make_move, search_root, shortest_mate_child,
-)
+from core_ext.mate.dfpn cimport search_root, shortest_mate_child
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport generate_evasions
 from core_ext.shogi.position cimport undo_move
-from core_ext.mate.proof_table cimport PnResult
+from core_ext.mate.proof_table cimport PnResult, UNLIMITED
+from core_ext.mate.solver cimport Child, make_move, MAX_MATE_PLY, Solver
 from core_ext.mate.team cimport prove
 from core_ext.shogi.types cimport MAX_MOVES, Move, NO_MOVE, uint64_t
 

@@ -11,11 +11,10 @@ from libc.stdlib cimport free
 from core_ext.base.atomic cimport add_to_word, count_in_word, load_word, store_word
 from core_ext.base.memory cimport allocate_zeroed
 from core_ext.base.thread cimport Thread, end_thread, free_thread, join_thread, start_thread
-from core_ext.mate.crowd cimport MAX_HELPERS, enter_crowd
-from core_ext.mate.dfpn cimport (
-    MAX_MATE_PLY, Solver, allocate_solver, free_solver, root_is_solved, search_loop, search_root,
-)
+from core_ext.mate.dfpn cimport root_is_solved, search_loop, search_root
 from core_ext.mate.proof_table cimport PnResult
+from core_ext.mate.shared cimport MAX_HELPERS, enter_node
+from core_ext.mate.solver cimport MAX_MATE_PLY, Solver, allocate_solver, free_solver
 from core_ext.shogi.position cimport copy_position, undo_move
 from core_ext.shogi.types cimport uint64_t
 
@@ -34,19 +33,19 @@ cdef void run_helper(void *argument) noexcept nogil:
     cdef Solver *s = &helper.solver
     search_root(s, helper.attacking, helper.remaining)
     if s.stack[s.base].result.pn == 0 or s.stack[s.base].result.dn == 0:
-        store_word(&s.crowd.finished, 1)
-    count_in_word(&s.crowd.nodes, load_word(&s.nodes) - s.reported)
+        store_word(&s.shared.finished, 1)
+    count_in_word(&s.shared.nodes, load_word(&s.nodes) - s.reported)
     end_thread(&helper.thread)
 
 
 cdef Helper *idle_helper(Solver *s) except NULL:
     """Return the memory of the leader's next helper. MemoryError."""
-    cdef Helper *helper = <Helper *>s.crowd.helpers[s.helpers]
+    cdef Helper *helper = <Helper *>s.shared.helpers[s.helpers]
     if helper == NULL:
         helper = <Helper *>allocate_zeroed(1, sizeof(Helper))
         if helper == NULL:
             raise MemoryError("no memory for a mate search")
-        s.crowd.helpers[s.helpers] = helper
+        s.shared.helpers[s.helpers] = helper
     if helper.solver.children == NULL:
         free_solver(&helper.solver)     # what was allocated before memory was short
         allocate_solver(&helper.solver)
@@ -60,7 +59,7 @@ cdef int prepare_helper(Solver *s, Helper *helper) except -1:
     copy_position(&other.pos, &s.pos, 2 * MAX_MATE_PLY)
     for _ in range(s.depth - s.base):
         undo_move(&other.pos)
-    other.table, other.crowd, other.stop, other.leader_nodes = s.table, s.crowd, s.stop, &s.nodes
+    other.table, other.shared, other.stop, other.leader_nodes = s.table, s.shared, s.stop, &s.nodes
     other.base, other.attacker, other.salt = s.base, s.attacker, s.salt
     other.count_all_interpositions, other.node_limit = s.count_all_interpositions, s.node_limit
     other.together = True
@@ -90,7 +89,7 @@ cdef void begin_together(Solver *s) noexcept nogil:
     cdef int depth
     s.together = s.table.shared = True
     for depth in range(s.base, s.depth + 1):
-        enter_crowd(s.crowd, s.stack[depth].key, s.stack[depth].hand)
+        enter_node(s.shared, s.stack[depth].key, s.stack[depth].hand)
 
 
 cdef void dismiss_helpers(Solver *s) noexcept nogil:
@@ -98,16 +97,16 @@ cdef void dismiss_helpers(Solver *s) noexcept nogil:
     cdef int i
     cdef Helper *helper
     cdef uint64_t made
-    store_word(&s.crowd.finished, 1)
+    store_word(&s.shared.finished, 1)
     for i in range(s.helpers):
-        helper = <Helper *>s.crowd.helpers[i]
+        helper = <Helper *>s.shared.helpers[i]
         join_thread(&helper.thread)
         s.expanded += helper.solver.expanded
-    made = load_word(&s.crowd.nodes)
-    store_word(&s.crowd.nodes, 0)
+    made = load_word(&s.shared.nodes)
+    store_word(&s.shared.nodes, 0)
     add_to_word(&s.nodes, made)
-    store_word(&s.crowd.finished, 0)
-    store_word(&s.crowd.settled, 0)
+    store_word(&s.shared.finished, 0)
+    store_word(&s.shared.settled, 0)
     s.helpers = 0
     s.elsewhere = s.settled_seen = 0
     s.together = s.table.shared = False
@@ -124,7 +123,7 @@ cdef PnResult prove(Solver *s, bint attacking, int remaining) noexcept nogil:
         if not s.together:
             begin_together(s)
         if not start_helper(s):
-            store_word(&s.crowd.wanted, 1 + s.helpers)
+            store_word(&s.shared.wanted, 1 + s.helpers)
         s.paused = False
         search_loop(s)
     s.alone_until = <uint64_t>-1    # other searches are the leader's alone
@@ -140,7 +139,7 @@ cdef void free_helpers(Solver *s) noexcept nogil:
     cdef int i
     cdef Helper *helper
     for i in range(MAX_HELPERS):
-        helper = <Helper *>s.crowd.helpers[i]
+        helper = <Helper *>s.shared.helpers[i]
         if helper != NULL:
             free_solver(&helper.solver)
             free_thread(&helper.thread)

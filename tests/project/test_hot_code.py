@@ -23,7 +23,7 @@ SET_UP = {
     "eval/nnue/selector": {"fill_hands", "fill_zones", "fill_steps", "fill_selector"},
     "eval/nnue/stacks": {"file_shapes", "check_shards", "check_hidden", "fill_sizes", "copy_biases", "copy_stack",
                          "copy_stacks"},
-    "mate/dfpn": {"allocate_solver", "set_root"},
+    "mate/solver": {"allocate_solver", "set_root"},
     "mate/team": {"idle_helper", "prepare_helper", "start_helper"},
     "mate/proof_table": {"allocate_table", "proof_table_allocate"},
     "search/searcher": {"allocate_histories", "allocate_samples", "allocate_searcher"},
