@@ -102,7 +102,7 @@ cdef Child *longest_mate_child(Solver *s) noexcept nogil:
 
 
 cdef Move exact_defence(Solver *s, int remaining) noexcept nogil:
-    """Return an evasion after which the shortest mate takes remaining - 1 plies; NO_MOVE if all are futile or stopped."""
+    """Return an evasion after which the shortest mate takes remaining - 1 plies, or NO_MOVE if all are futile."""
     cdef int i
     if remaining:
         search_root(s, False, remaining - 2)
@@ -204,7 +204,7 @@ cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil
 
 
 cdef int line_in_spite_of_limits(Solver *s, Move *line, int plies) noexcept nogil:
-    """Return the length of a line of the mate of at most `plies` found before a limit, 0 if the table has dropped it."""
+    """Return the length of the line of a mate in at most `plies`, found before a limit; 0 if parts were dropped."""
     cdef const Stop *stop = s.stop
     cdef Stop never
     clear_stop(&never)

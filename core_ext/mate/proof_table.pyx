@@ -81,8 +81,9 @@ cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int rema
 cdef bint find_result(const ProofTable *table, const Partition *part, uint64_t key, Hand hand, int remaining,
                       uint64_t path_key, PnResult *found) noexcept nogil:
     """Find the node's own entry, or one with another hand that solves it; of several proofs the shortest mate.
-    So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends. More pieces
-    in hand never make pn larger or dn smaller, so unsolved entries with other hands bound the numbers.
+    So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends.
+
+    More pieces in hand never make pn larger or dn smaller, so unsolved entries with other hands bound the numbers.
     """
     cdef uint64_t slot = home_slot(part, key)
     cdef const ProofEntry *entry

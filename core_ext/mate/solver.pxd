@@ -81,8 +81,8 @@ cdef struct Solver:
 cdef int allocate_solver(Solver *solver) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
-# Let a position with the attacker to move count as no mate until the next set_root. To be called for all such positions,
-# first without `store`, which makes keys of their own, then with it.
+# Let a position with the attacker to move count as no mate until the next set_root. Call it for all such positions
+# without `store`, which changes the keys, and then for all with it.
 cdef void avoid_position(Solver *solver, const Position *pos, bint store) noexcept nogil
 # Make a move; if `returned`, the captured piece goes to the defender's hand instead of the attacker's.
 cdef void make_move(Solver *solver, Move move, bint returned) noexcept nogil
