@@ -74,29 +74,38 @@ cdef Move attack_of_line(Solver *s, int played) noexcept nogil:
     return move if move else repeating
 
 
-cdef Move longest_defence(Solver *s) noexcept nogil:
-    """Return the evasion with the longest mate that is soon found, or NO_MOVE if there is no evasion."""
+cdef Move longest_defence(Solver *s, int *most) noexcept nogil:
+    """Return the evasion with the longest mate that is soon found, or NO_MOVE if there is no evasion.
+
+    `most` is the greatest length by the line so far, and is lowered to that of the mate. A longer one comes from a
+    proof with fewer pieces in hand, and the mate may really be short.
+    """
     cdef uint64_t limit = limit_soon(s)
     cdef Child *best
     search_root(s, False, UNLIMITED)
     s.node_limit = limit
-    best = longest_mate_child(s)
+    best = longest_mate_child(s, most[0])
     if best == NULL and s.stack[0].count:
         search_root(s, False, UNLIMITED)
-        best = longest_mate_child(s)
-    return NO_MOVE if best == NULL else best.move
+        best = longest_mate_child(s, most[0])
+    if best == NULL:
+        return NO_MOVE
+    most[0] = min(most[0], best.result.length)
+    return best.move
 
 
-cdef Child *longest_mate_child(Solver *s) noexcept nogil:
-    """Return the longest mate known among the children of stack[0], or NULL."""
-    cdef int i
+cdef Child *longest_mate_child(Solver *s, int most) noexcept nogil:
+    """Return the longest mate known among the children of stack[0], if possible of at most `most` plies, or NULL."""
+    cdef int i, length, longest = -1
     cdef Child *best = NULL
     cdef Child *child
     for i in range(s.stack[0].count):
         child = s.children + i
         if child.waiting or child.result.pn:
             continue
-        if best == NULL or child.result.length > best.result.length:
+        length = child.result.length if child.result.length <= most else 0
+        if length > longest:
+            longest = length
             best = child
     return best
 
@@ -116,7 +125,7 @@ cdef Move known_defence(Solver *s, int remaining) noexcept nogil:
     """Return the evasion with the longest mate known within remaining - 1 plies; NO_MOVE if all are futile."""
     cdef Child *best
     search_root(s, False, remaining)
-    best = longest_mate_child(s)
+    best = longest_mate_child(s, UNLIMITED)
     return best.move if best != NULL and best.result.length > 0 else NO_MOVE
 
 
@@ -144,24 +153,28 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun, 
     return length if length % 2 and not s.stopped else 0
 
 
-cdef int extend_line(Solver *s, Move *line, int length, int room) noexcept nogil:
-    """Add moves of the proof, which are also made on the board, until mate or a stop; return the new length."""
+cdef int extend_line(Solver *s, Move *line, int length, int room, int *most) noexcept nogil:
+    """Add moves of the proof, which are also made on the board, until mate or a stop; return the new length.
+
+    `most` is the length that the rest of the line has at most; it is updated.
+    """
     cdef Move move
     while length < room:
-        move = longest_defence(s) if length % 2 else attack_of_line(s, length)
+        move = longest_defence(s, most) if length % 2 else attack_of_line(s, length)
         if move == NO_MOVE:
             break
+        most[0] -= 1
         line[length] = move
         length += 1
         make_move(s, move, False)
     return length
 
 
-cdef int proved_line(Solver *s, Move *line, int room, int begun) noexcept nogil:
-    """Continue a line after `begun` moves by the proof's; return its length, or 0 at a limit. Parts that the table has
-    dropped are searched again.
+cdef int proved_line(Solver *s, Move *line, int room, int begun, int most) noexcept nogil:
+    """Continue a line after `begun` moves by the proof's, of at most `most` plies; return its length, or 0 at a limit.
 
-    At first GRACE nodes are searched in spite of the limits. They are enough if little was dropped.
+    Parts that the table has dropped are searched again. After a limit GRACE nodes are left, which are enough if little
+    was dropped.
     """
     cdef Move moves[MAX_MOVES]
     cdef uint64_t limit = s.node_limit
@@ -169,13 +182,13 @@ cdef int proved_line(Solver *s, Move *line, int room, int begun) noexcept nogil:
     cdef Stop never
     cdef int length, _
     cdef bint mated
+    length = extend_line(s, line, begun, room, &most)
     clear_stop(&never)
     s.stop = &never
     s.node_limit = load_word(&s.nodes) + GRACE
-    length = extend_line(s, line, begun, room)
+    length = extend_line(s, line, length, room, &most)
     s.stop = stop
     s.node_limit = limit
-    length = extend_line(s, line, length, room)
     mated = length % 2 and generate_evasions(&s.pos, moves, True) == moves
     for _ in range(begun, length):
         undo_move(&s.pos)
@@ -246,7 +259,7 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     result = prove(s, True, UNLIMITED)
     if result.pn:
         return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
-    solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 0)
+    solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 0, result.length)
     if solution.length and aim != AIM_FIRST:
         shorten(s, solution, aim, limit, result.length)
     return SOLVED_MATE if solution.length else UNSOLVED
@@ -264,7 +277,7 @@ cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted
     make_move(s, check, False)
     result = prove(s, False, UNLIMITED)
     if result.pn == 0 and line_wanted:
-        solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1)
+        solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1, result.length)
     if solution.length:
         s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
         plies = shortest_mate(s, False, result.length)
