@@ -1,4 +1,4 @@
-"""What the threads that search one root share beside the table: counts, and how many of them are inside each node.
+"""State that the threads of one search share beside the table: counters, and the number of threads inside each node.
 
 A thread is inside the nodes of its line: it searches the node or one below.
 """
