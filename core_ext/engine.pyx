@@ -33,8 +33,7 @@ from core_ext.search.searcher cimport (
 )
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
-    AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
-    solve_check,
+    AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve, solve_check,
 )
 from core_ext.mate.team cimport free_helpers
 from core_ext.search import tune as _tune

@@ -153,6 +153,15 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun, 
     return length if length % 2 and not s.stopped else 0
 
 
+cdef const Stop *lift_limits(Solver *s, Stop *never) noexcept nogil:
+    """Let GRACE more nodes be searched in spite of the limits; return the former stop flag."""
+    cdef const Stop *stop = s.stop
+    clear_stop(never)
+    s.stop = never
+    s.node_limit = load_word(&s.nodes) + GRACE
+    return stop
+
+
 cdef int extend_line(Solver *s, Move *line, int length, int room, int *most) noexcept nogil:
     """Add moves of the proof, which are also made on the board, until mate or a stop; return the new length.
 
@@ -178,14 +187,12 @@ cdef int proved_line(Solver *s, Move *line, int room, int begun, int most) noexc
     """
     cdef Move moves[MAX_MOVES]
     cdef uint64_t limit = s.node_limit
-    cdef const Stop *stop = s.stop
+    cdef const Stop *stop
     cdef Stop never
     cdef int length, _
     cdef bint mated
     length = extend_line(s, line, begun, room, &most)
-    clear_stop(&never)
-    s.stop = &never
-    s.node_limit = load_word(&s.nodes) + GRACE
+    stop = lift_limits(s, &never)
     length = extend_line(s, line, length, room, &most)
     s.stop = stop
     s.node_limit = limit
@@ -218,11 +225,8 @@ cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil
 
 cdef int line_in_spite_of_limits(Solver *s, Move *line, int plies) noexcept nogil:
     """Return the length of the line of a mate in at most `plies`, found before a limit; 0 if parts were dropped."""
-    cdef const Stop *stop = s.stop
     cdef Stop never
-    clear_stop(&never)
-    s.stop = &never
-    s.node_limit = load_word(&s.nodes) + GRACE
+    cdef const Stop *stop = lift_limits(s, &never)
     plies = mating_line(s, line, MAX_MATE_PLY, plies, 0, False)
     s.stop = stop
     return plies

@@ -25,7 +25,7 @@ SET_UP = {
                          "copy_stacks"},
     "mate/solver": {"allocate_solver", "set_root"},
     "mate/team": {"idle_helper", "prepare_helper", "start_helper"},
-    "mate/proof_table": {"allocate_table", "proof_table_allocate"},
+    "mate/proof_table": {"proof_table_allocate"},
     "search/searcher": {"allocate_histories", "allocate_samples", "allocate_searcher"},
     "search/tt": {"tt_allocate"},
     "search/counts": {"ordering_counts"},
