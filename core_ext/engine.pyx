@@ -393,6 +393,11 @@ cdef class MateSolver:
             raise RuntimeError("the solver is solving in another thread")
         return 0
 
+    cdef tuple _answer(self, int status):
+        """End a solve; return its status in words and its moves."""
+        self.solving = False
+        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+
     def clear(self):
         """Remove every proof and disproof."""
         self._check_idle()
@@ -421,8 +426,7 @@ cdef class MateSolver:
         self.solving = True
         with nogil:
             status = solve(&self.solver, &self.solution, goal)
-        self.solving = False
-        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+        return self._answer(status)
 
     def solve_check(self, board: Board, check: str, node_limit: int = 0, avoided=()):
         """Solve the position after one check: does it mate against every evasion? Return as in `solve`.
@@ -449,8 +453,7 @@ cdef class MateSolver:
         self.solving = True
         with nogil:
             status = solve_check(&self.solver, &self.solution, move, line_wanted)
-        self.solving = False
-        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+        return self._answer(status)
 
     @property
     def proved_shortest(self):
