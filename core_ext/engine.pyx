@@ -432,15 +432,14 @@ cdef class MateSolver:
         """Solve the position after one check: does it mate against every evasion? Return as in `solve`.
 
         The moves begin with the check; they are the shortest mate if it is found as quickly as the proof. `avoided` are
-        boards with the attacker to move: it must mate without a return to one of them, also with fewer pieces in hand;
-        then no moves are returned. ValueError if the move is illegal or no check.
+        boards with the attacker to move: it must mate without a return to one of them, also with fewer pieces in hand.
+        ValueError if the move is illegal or no check.
         """
         cdef Board given = board
         cdef list others = [<Board?>other for other in avoided]
         cdef int status
         cdef uint64_t limit = node_limit
         cdef Move move = parse_move(&given.pos, check)
-        cdef bint line_wanted = not others
         if not given.gives_check(check):
             raise ValueError(f"'{check}' gives no check")
         self._check_idle()
@@ -452,7 +451,7 @@ cdef class MateSolver:
         self.solver.node_limit = limit
         self.solving = True
         with nogil:
-            status = solve_check(&self.solver, &self.solution, move, line_wanted)
+            status = solve_check(&self.solver, &self.solution, move)
         return self._answer(status)
 
     @property
