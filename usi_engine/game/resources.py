@@ -113,12 +113,9 @@ class Resources:
         if self._book_failed:
             self._book_failed, self._book_path = False, ""
 
-    def mate_solver(self, most: float) -> MateSolver:
-        """Return a new mate solver for `Threads` with min(USI_Hash, `most`) megabytes, halved until it fits.
-        MemoryError.
-        """
-        megabytes = int(min(self._options.number("USI_Hash"), most))
-        return self._allocate_halving(megabytes, self._new_mate_solver)
+    def mate_solver(self) -> MateSolver:
+        """Return a new mate solver for `Threads` with a table of `USI_Hash`, halved until it fits. MemoryError."""
+        return self._allocate_halving(self._options.number("USI_Hash"), self._new_mate_solver)
 
     def load_with_keepalive(self, between_games: bool) -> None:
         """Load, and print an empty line every second so that the GUI does not time out.
