@@ -33,7 +33,9 @@ def _exact_set(described):
 
 
 def _exact_classes(classes):
-    return None if classes is None else SimpleNamespace(kinds=_numbers(classes.kinds), points=bool(classes.points))
+    if classes is None:
+        return None
+    return SimpleNamespace(kinds=_numbers(classes.kinds), points=int(classes.points), count=int(classes.count))
 
 
 # The attributes of an architecture, with what makes an exact value of each.
