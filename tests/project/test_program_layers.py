@@ -30,7 +30,7 @@ LAYERS: dict[str, str] = {
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
-    "csa": "background clock position protocol connection game record journal client command",
+    "csa": "background clock position protocol connection game record client command",
     "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "
     "browser_server browser_texts browser command",
     "  ": "__main__",
