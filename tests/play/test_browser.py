@@ -23,6 +23,7 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT
 from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
 from tests.programs import INTERRUPTIBLE
+from usi_engine.analysis.page import read
 from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import browser, review
@@ -32,7 +33,7 @@ from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.table import Table
-from usi_engine.play.terms import Terms
+from usi_engine.play.terms import CHOICES, Terms
 from usi_engine.records.tree import Record
 
 CORE = load_core()
@@ -203,6 +204,11 @@ def test_refused_actions_change_nothing(pages: Pages, action: str, values: dict[
     status, answer = pages.act(action, **values)
     assert (status, answer["state"]) == (409, before)
     assert message in answer["error"]
+
+
+def test_the_page_offers_every_choice() -> None:
+    offered = re.findall(r'<option value="([a-z-]+)"', read("game.html"))
+    assert sorted(offered) == sorted(name for names in CHOICES.values() for name in names)
 
 
 def test_a_new_game(opened: list[Pages]) -> None:
