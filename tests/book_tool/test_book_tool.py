@@ -42,7 +42,7 @@ def after(*moves: str) -> str:
 def position(line: str, **values: int) -> Position:
     """Return the position after a line, whose moves have these values at depth 5."""
     moves = line.split()
-    found = [Candidate(move, value, 5, "", 0, after(*moves, move)) for move, value in values.items()]
+    found = [Candidate(BookMove(move, "", value, 5, 0), after(*moves, move)) for move, value in values.items()]
     return Position(after(*moves), tuple(found))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from usi_engine.analysis.analyst import Analyst, Wanted
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, with_effort
-from usi_engine.analysis.page import Entry, entry_of, index_text, page_text
+from usi_engine.analysis.page import entry_of, index_text, page_text
+from usi_engine.analysis.page_nodes import Data
 from usi_engine.analysis.puzzles import Puzzle, puzzles_of
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
@@ -49,12 +50,6 @@ def parser() -> argparse.ArgumentParser:
     add_limits(made, DEFAULT_NODES)
     made.add_argument("--again", action="store_true", help=_("search again instead of using kept results"))
     return made
-
-
-def all_games(paths: list[Path]) -> Iterator[Game | RecordError]:
-    """Yield the games of all files, and the faults."""
-    for path in paths:
-        yield from read_games(path)
 
 
 class Analysis:
@@ -130,7 +125,7 @@ class Outputs:
         wanted = [(args.kif, KIF), (args.html, HTML)]
         self._outputs = [Output(path, suffix, several, args.games) for path, suffix in wanted if path]
         self._limits = in_words(limits_of(args))
-        self._entries = list[Entry]()
+        self._entries = list[Data]()
         pages = next((output for output in self._outputs if output.suffix == HTML), None) if several else None
         self._index = pages.path(INDEX) if pages else None  # before the games: one may have this name
 
@@ -167,7 +162,7 @@ def write_file(path: Path, text: str) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse all games; return 1 if a file was at fault, else 0."""
     core, limits = load_core(), replace(limits_of(args), multipv=args.multipv)
-    games = list(all_games(args.games))
+    games = [game for path in args.games for game in read_games(path)]
     outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)
     analysis, faults = None, 0
     for game in games:

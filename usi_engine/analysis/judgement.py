@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import harmonic_mean, pstdev
 
 from usi_engine.api.results import winning_chance
 
@@ -126,13 +127,7 @@ def weights_of(chances: Sequence[float]) -> list[float]:
     """
     size = min(max((len(chances) - 1) // 10, WINDOWS[0]), WINDOWS[1])
     windows = [chances[max(end - size, 0) : max(end, size)] for end in range(2, len(chances) + 1)]
-    return [min(max(deviation(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
-
-
-def deviation(numbers: Sequence[float]) -> float:
-    """Return the population standard deviation."""
-    mean = sum(numbers) / len(numbers)
-    return math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
+    return [min(max(pstdev(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
 
 
 def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> float | None:
@@ -141,7 +136,7 @@ def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> flo
         return None
     accuracies = [move.accuracy for move in judged]
     weighted = sum(one * weight for one, weight in zip(accuracies, weights, strict=True)) / sum(weights)
-    harmonic = len(accuracies) / sum(1 / max(one, 1.0) for one in accuracies)
+    harmonic = harmonic_mean([max(one, 1.0) for one in accuracies])
     return round((weighted + harmonic) / 2, 1)
 
 

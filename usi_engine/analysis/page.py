@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -83,18 +82,10 @@ def totals_data(result: AnalysedGame, black: bool) -> Data:
 # ---- the index of several games ----
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A game of the index: its page and its summary."""
-
-    file: str
-    data: Data
-
-
-def entry_of(result: AnalysedGame, file: str) -> Entry:
+def entry_of(result: AnalysedGame, file: str) -> Data:
     """Return the index's entry for a game whose page has this file name."""
     header = result.game.record.header
-    return Entry(file, {
+    return {
         "href": quote(file),
         "title": title(result) if any(result.game.players) else result.game.stem,
         "date": header.get("開始日時", ""),
@@ -102,12 +93,12 @@ def entry_of(result: AnalysedGame, file: str) -> Entry:
         "moves": len(result.judged),
         "end": end_text(result.game),
         **{side: totals_data(result, black) for side, black in SIDES},
-    })  # fmt: skip
+    }
 
 
-def index_text(entries: Sequence[Entry]) -> str:
+def index_text(entries: Sequence[Data]) -> str:
     """Return the page that lists the games."""
-    return filled("index.html", {"title": _("Analysed games"), "games": [entry.data for entry in entries]})
+    return filled("index.html", {"title": _("Analysed games"), "games": entries})
 
 
 # ---- templates ----

@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import stat
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 KEPT_FILES = 500  # of about 40 KB each
 LARGEST_FILE = 64 * 2**20  # bytes
 LARGEST = 32000  # the value of a mate on the board
-# A link is not followed, and a pipe does not block; Windows lacks these flags.
-REGULAR = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # Raised for an invalid line: bad bytes, other JSON, numbers such as 1e999, deep nesting.
 INVALID = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
@@ -54,16 +51,21 @@ class Store:
     """
 
     def __init__(self, path: Path | None, *, anew: bool = False) -> None:
-        self._path = path
+        self._path: Path | None = None
         self._results: dict[int, Evaluated] = {}
-        if path is None:
+        if path is None or (path.exists() and not path.is_file()):  # a pipe would block for ever
             return
+        self._path = path
         with contextlib.suppress(OSError):
             if anew:
                 path.unlink(missing_ok=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             delete_old(path.parent)
-        for line in lines_of(path):
+            if path.stat().st_size <= LARGEST_FILE:
+                self._read(path.read_bytes().splitlines())
+
+    def _read(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
             with contextlib.suppress(*INVALID):
                 ply, fields = json.loads(line)
                 self._results[int(ply)] = checked(fields)
@@ -80,32 +82,9 @@ class Store:
         """Keep a result."""
         self._results[ply] = result
         if self._path is not None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError), self._path.open("a", encoding="ascii") as file:
                 # The newline before it ends a line that was cut off.
-                append(self._path, f"\n{json.dumps([ply, asdict(result)])}\n".encode())
-
-
-def lines_of(path: Path) -> list[bytes]:
-    """Return the lines of a file; none if it is missing, not a regular file, or too large."""
-    with contextlib.suppress(OSError), open(opened(path, os.O_RDONLY), "rb") as file:
-        data = file.read(LARGEST_FILE + 1)
-        return data.splitlines() if len(data) <= LARGEST_FILE else []
-    return []
-
-
-def append(path: Path, data: bytes) -> None:
-    """Append to a file, which is created if missing. OSError if it is not a regular file."""
-    with open(opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
-        file.write(data)
-
-
-def opened(path: Path, flags: int) -> int:
-    """Open a regular file and return its descriptor. OSError, also for a link or a pipe."""
-    descriptor = os.open(path, flags | REGULAR, 0o666)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(f"{path} is not a regular file")
+                file.write(f"\n{json.dumps([ply, asdict(result)])}\n")
 
 
 def checked(fields: dict[str, Any]) -> Evaluated:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,21 +77,6 @@ class Attempt:
         return self.problem.solved_by(self.move)
 
 
-class Finding:
-    """The depth and seconds since which the choice of a running search has been right; 0 if it is wrong."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem, self._begun = problem, time.monotonic()
-        self.depth, self.seconds = 0, 0.0
-
-    def iteration(self, result: Analysis) -> None:
-        """Update from the result of a finished depth, or from the last result."""
-        if not self._problem.solved_by(result.move or ""):
-            self.depth, self.seconds = 0, 0.0
-        elif not self.depth:
-            self.depth, self.seconds = result.depth, time.monotonic() - self._begun
-
-
 # ---- the file ----
 
 
@@ -150,13 +134,21 @@ def read_problems(path: Path) -> list[Problem]:
 
 def attempt(analyst: Analyst, problem: Problem) -> Attempt:
     """Search one position."""
-    finding = Finding(problem)
-    result = analyst.evaluate(problem.board, watch=finding.iteration)
+    depth, seconds = 0, 0.0  # since which the choice of the search has been right
+
+    def watch(found: Analysis) -> None:
+        nonlocal depth, seconds
+        if not problem.solved_by(found.move or ""):
+            depth, seconds = 0, 0.0
+        elif not depth:
+            depth, seconds = found.depth, found.time
+
+    result = analyst.evaluate(problem.board, watch=watch)
     move = result.pv[0] if result.pv else ""
     # The last iteration may have been interrupted with another choice.
-    if problem.solved_by(move) and not finding.depth:
-        return Attempt(problem, move, result.depth, result.milliseconds / 1000, result.nodes)
-    return Attempt(problem, move, finding.depth, finding.seconds, result.nodes)
+    if problem.solved_by(move) and not depth:
+        depth, seconds = result.depth, result.milliseconds / 1000
+    return Attempt(problem, move, depth, seconds, result.nodes)
 
 
 def row(number: int, done: Attempt) -> str:

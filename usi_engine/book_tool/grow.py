@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.analyst import Analyst, Wanted
-from usi_engine.book.entry import position_key
+from usi_engine.book.entry import BookMove, position_key
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.tree import Candidate, Position, Tree
 from usi_engine.core import Core
@@ -114,7 +114,7 @@ def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[st
         board.push(line.move)
         reply = line.pv[1] if len(line.pv) > 1 else ""
         value = max(min(line.value, core.max_evaluation), -core.max_evaluation)
-        found.append(Candidate(line.move, value, line.depth, reply, counts[line.move], board.sfen()))
+        found.append(Candidate(BookMove(line.move, reply, value, line.depth, counts[line.move]), board.sfen()))
         board.pop()
     return Position(sfen, tuple(found))
 

@@ -15,13 +15,9 @@ from usi_engine.book.entry import BookMove, position_key, sorted_moves
 
 @dataclass(frozen=True)
 class Candidate:
-    """A move, its value for the side to move, depth, reply (may be empty), count in games and the sfen after it."""
+    """A move with its own value, and the sfen after it."""
 
-    move: str
-    value: int
-    depth: int
-    reply: str
-    count: int
+    move: BookMove
     after: str
 
 
@@ -62,8 +58,7 @@ class Tree:
         return {self._positions[key].sfen: moves for key, moves in found.items()}
 
     def _backed_up(self, candidate: Candidate, ply: int, found: dict[str, list[BookMove]]) -> BookMove:
-        key = position_key(candidate.after)
-        own = BookMove(candidate.move, candidate.reply, candidate.value, candidate.depth, candidate.count)
+        key, own = position_key(candidate.after), candidate.move
         after = found.get(key)
         if not after or self._positions[key].ply <= ply:
             return own
@@ -88,7 +83,7 @@ class Tree:
             if key not in self._positions:
                 found.append((cost, sfen))
                 continue
-            after = {candidate.move: candidate.after for candidate in self._positions[key].candidates}
+            after = {candidate.move.move: candidate.after for candidate in self._positions[key].candidates}
             for move in within_margin(values[key], margin):
                 loss = values[key][0].value - move.value
                 heapq.heappush(queue, (cost + ply_cost + loss, after[move.move]))

@@ -38,9 +38,7 @@ class Quit:
 
 @dataclass(frozen=True)
 class GameOver:
-    """`gameover [win|lose|draw|unknown]`."""
-
-    result: str = "unknown"
+    """`gameover win|lose|draw|unknown`."""
 
 
 @dataclass(frozen=True)
@@ -326,7 +324,7 @@ READERS: dict[str, Callable[[str], Command]] = {
     "position": parse_position,
     "go": parse_go,
     "ponderhit": parse_ponderhit,
-    "gameover": lambda rest: GameOver(first_word(rest)[0] or "unknown"),
+    "gameover": lambda rest: GameOver(),
     "perft": parse_perft,
     "bench": parse_bench,
 }
