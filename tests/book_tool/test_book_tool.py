@@ -15,6 +15,7 @@ from core_ext.board import Board
 from tests.programs import INTERRUPTIBLE
 from tests.records.common import RECORDS
 from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.api.results import Analysis
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
@@ -268,15 +269,15 @@ class Searched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int = 10**6) -> None:
         self.sfens: list[str] = []
-        lines = Analyst.lines
+        evaluate = Analyst.evaluate
 
-        def counted(analyst: Analyst, board: Board, wanted: Wanted) -> tuple[Line, ...]:
+        def counted(analyst: Analyst, board: Board, wanted: Wanted) -> Analysis:
             if len(self.sfens) == last:
                 raise KeyboardInterrupt
             self.sfens.append(position_key(board.sfen()))
-            return lines(analyst, board, wanted)
+            return evaluate(analyst, board, wanted)
 
-        monkeypatch.setattr(Analyst, "lines", counted)
+        monkeypatch.setattr(Analyst, "evaluate", counted)
 
 
 def test_a_stopped_build_continues(

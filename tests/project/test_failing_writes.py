@@ -18,8 +18,7 @@ import pytest
 from tests.csa.instant_engine import game_of
 from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import random_game
-from tests.records.common import RECORDS
-from usi_engine.analysis.judgement import Evaluated
+from tests.records.common import RECORDS, valued
 from usi_engine.analysis.store import Store
 from usi_engine.book_tool.command import main as book
 from usi_engine.core import load_core
@@ -190,7 +189,7 @@ def test_caches_fail_silently(tmp_path: Path) -> None:
         with disk.mounted():
             cache.keep(Arrays(), folder / "weights.unfolded")
             store = Store(folder / "game.jsonl")
-            store.put(0, Evaluated(1, None, 2, 3, 4, ("7g7f",)))
+            store.put(0, valued(1, "7g7f"))
         assert store.get(0, load_core().board()) is not None
         assert set(content(folder)) <= {"weights.unfolded", "game.jsonl"}
     assert set(content(folder)) == {"weights.unfolded", "game.jsonl"}

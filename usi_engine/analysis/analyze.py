@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from usi_engine.analysis.analyst import Analyst, Wanted
-from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, with_effort
 from usi_engine.analysis.page import entry_of, index_text, page_text
@@ -18,6 +17,7 @@ from usi_engine.analysis.puzzles import Puzzle, puzzles_of
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
 from usi_engine.analysis.terminal import print_game
+from usi_engine.api.results import Analysis
 from usi_engine.core import Core, CoreError, load_core, report, text_of
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-class Analysis:
+class Searches:
     """The searches of a run, with their store."""
 
     def __init__(self, core: Core, limits: Limits, *, anew: bool) -> None:
@@ -80,7 +80,7 @@ class Analysis:
         stores = dict[int, Store]()
         with progress_bar(len(result.evaluated), _("puzzles")) as step:
 
-            def search(ply: int, effort: int) -> Evaluated:
+            def search(ply: int, effort: int) -> Analysis:
                 lines = max(self._limits.multipv, 2)
                 if effort == 1 and lines == self._limits.multipv:
                     return result.evaluated[ply]
@@ -99,9 +99,9 @@ class Analysis:
     def _store(self, game: Game, limits: Limits) -> Store:
         return Store(store_path(game, limits), anew=self._anew)
 
-    def _evaluated(self, game: Game, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
+    def _evaluated(self, game: Game, known: Sequence[Analysis] = ()) -> list[Analysis]:
         """Evaluate every position of a game after the `known` ones, or take the result from the store."""
-        store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Evaluated]()
+        store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Analysis]()
         with progress_bar(len(game.moves) + 1, game.path.name) as step:
             for ply, move in enumerate([*game.moves, ""]):
                 result = known[ply] if ply < len(known) else store.get(ply, board)
@@ -164,14 +164,14 @@ def run(args: argparse.Namespace) -> int:
     core, limits = load_core(), replace(limits_of(args), multipv=args.multipv)
     games = [game for path in args.games for game in read_games(path)]
     outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)
-    analysis, faults = None, 0
+    searches, faults = None, 0
     for game in games:
         try:
             if isinstance(game, RecordError):
                 raise game
-            analysis = analysis or Analysis(core, limits, anew=args.again)
-            result = analysis.analysed(game, variations=args.variations)
-            outputs.write(result, analysis.puzzles(result) if args.puzzles else [])
+            searches = searches or Searches(core, limits, anew=args.again)
+            result = searches.analysed(game, variations=args.variations)
+            outputs.write(result, searches.puzzles(result) if args.puzzles else [])
         except RecordError as error:
             show(*str(error).split("\n"), file=sys.stderr)
             faults += 1

@@ -147,7 +147,7 @@ def attempt(analyst: Analyst, problem: Problem) -> Attempt:
     move = result.pv[0] if result.pv else ""
     # The last iteration may have been interrupted with another choice.
     if problem.solved_by(move) and not depth:
-        depth, seconds = result.depth, result.milliseconds / 1000
+        depth, seconds = result.depth, result.time
     return Attempt(problem, move, depth, seconds, result.nodes)
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.explain import explanations
-from usi_engine.analysis.judgement import GRADES, JudgedMove
+from usi_engine.analysis.judgement import GRADES, JudgedMove, percent
 from usi_engine.analysis.puzzles import Puzzle
-from usi_engine.analysis.report import AnalysedGame
+from usi_engine.analysis.report import AnalysedGame, score_text
 from usi_engine.analysis.words import end_text, grade_name, is_japanese, player_names, side_names
 from usi_engine.columns import cells, padded
 from usi_engine.language import _
@@ -106,7 +106,7 @@ def move_lines(result: AnalysedGame, move: JudgedMove, width: int) -> Iterator[L
 def values(result: AnalysedGame, ply: int) -> str:
     """Return Black's value and chance after `ply` moves."""
     score = result.score(ply)
-    return f"{padded(str(score), 9)}{score.chance:6.1f} %"
+    return f"{padded(score_text(score), 9)}{percent(score.value):6.1f} %"
 
 
 def with_line(head: str, line: list[NamedMove], width: int) -> str:

@@ -87,17 +87,18 @@ class Searcher:
         return position_of(self._core, sfen, lines, counts or Counter())
 
     def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Line, ...]:
-        if not wanted:
-            return self._analyst.lines(board, self._request(self._line_count(board.ply)))
-        best = self._analyst.lines(board, Wanted())
-        moves = tuple(dict.fromkeys([*wanted, *(line.move for line in best)]))
-        return self._analyst.lines(board, self._request(len(moves), moves))
+        if wanted:
+            best = self._analyst.evaluate(board, Wanted())
+            wanted = tuple(dict.fromkeys([*wanted, *best.pv[:1]]))
+        request = self._request(len(wanted) or self._line_count(board.ply), wanted)
+        found = self._analyst.evaluate(board, request)
+        return tuple(Line(line.pv, line.score.value, line.depth) for line in found.lines)
 
     def _line_count(self, ply: int) -> int:
         """Return the number of lines, which is greater near the start of the game."""
         return self._lines * next((factor for last, factor in WIDER if ply <= last), 1)
 
-    def _request(self, lines: int, moves: tuple[str, ...] = ()) -> Wanted:
+    def _request(self, lines: int, moves: tuple[str, ...]) -> Wanted:
         """Return a request with the same effort for each line, whatever their number."""
         return Wanted(lines, moves, effort=math.ceil(lines / self._lines))
 
