@@ -6,7 +6,7 @@ import errno
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,6 +68,17 @@ def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
             message = _("move {number} '{move}': {reason}")
             raise ValueError(message.format(number=number, move=move, reason=translated(str(error)))) from None
     return board
+
+
+def legal_part(board: Board, moves: Sequence[str]) -> tuple[str, ...]:
+    """Return the moves before the first illegal one. `board` is not changed."""
+    copy = board.copy()
+    for count, move in enumerate(moves):
+        try:
+            copy.push(move)
+        except ValueError:
+            return tuple(moves[:count])
+    return tuple(moves)
 
 
 def translated(text: str) -> str:

@@ -1,12 +1,13 @@
 """`usi_engine suite`."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core_ext.board import Board
 from tests.records.common import valued
-from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.suite import Problem, SuiteError, attempt, main, read_problem
 from usi_engine.api.results import Analysis, Score, Variation, Watch
 
@@ -62,7 +63,7 @@ def test_found_since_when_the_choice_stayed_right() -> None:
         def __init__(self, *moves: str) -> None:
             self.moves = moves
 
-        def evaluate(self, board: Board, wanted: Wanted | None = None, *, watch: Watch | None = None) -> Analysis:
+        def evaluate(self, board: Board, *_: Any, watch: Watch | None = None, **__: Any) -> Analysis:
             assert watch
             for depth, move in enumerate(self.moves, 1):
                 watch(Analysis((Variation(TEN, (move,), depth, depth),), TEN, depth, 0, depth / 2))

@@ -8,13 +8,14 @@ import subprocess
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core_ext.board import Board
 from tests.programs import INTERRUPTIBLE
 from tests.records.common import RECORDS
-from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.analyst import Analyst
 from usi_engine.api.results import Analysis
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
@@ -271,11 +272,11 @@ class Searched:
         self.sfens: list[str] = []
         evaluate = Analyst.evaluate
 
-        def counted(analyst: Analyst, board: Board, wanted: Wanted) -> Analysis:
+        def counted(analyst: Analyst, board: Board, *wanted: Any, **limits: Any) -> Analysis:
             if len(self.sfens) == last:
                 raise KeyboardInterrupt
             self.sfens.append(position_key(board.sfen()))
-            return evaluate(analyst, board, wanted)
+            return evaluate(analyst, board, *wanted, **limits)
 
         monkeypatch.setattr(Analyst, "evaluate", counted)
 

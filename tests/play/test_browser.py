@@ -55,7 +55,8 @@ class Pages:
         self.table = Table(
             Match(LiveGame(CORE, start), chosen), self.opponent, Terms.of(chosen, None), "material", started=started
         )
-        self.server = PageServer(browser.GameSite(self.table))
+        site = browser.GameSite(self.table)
+        self.server = PageServer(site.get, site.post)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         self.table.open()
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, with_effort
 from usi_engine.analysis.page import entry_of, index_text, page_text
@@ -89,7 +89,7 @@ class Searches:
                 board = result.game.board(ply)
                 found = stores[effort].get(ply, board)
                 if found is None:
-                    found = self._analyst.evaluate(board, Wanted(lines, effort=effort))
+                    found = self._analyst.evaluate(board, lines, effort=effort)
                     stores[effort].put(ply, found)
                 step()
                 return found

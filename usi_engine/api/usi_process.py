@@ -26,7 +26,7 @@ from usi_engine.api.results import (
 )
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
 from usi_engine.api.stream import WATCH
-from usi_engine.core import Core, load_core
+from usi_engine.core import Core, legal_part, load_core
 from usi_engine.usi.driver import (
     SCORE,
     USUAL_TIMEOUTS,
@@ -250,7 +250,8 @@ class Lines:
             return False
         numbers = {name: int(value) for name, value in NUMBER.findall(head)}
         self._nodes = max(self._nodes, numbers.get("nodes", 0))
-        score, moves = SCORE.search(head), self._legal_part(pv.split())
+        # Some engines end a line with a remark.
+        score, moves = SCORE.search(head), legal_part(self._board, pv.split())
         if score is None or not moves or " lowerbound" in head or " upperbound" in head:
             return False
         value = self._score(score[1], score[2])
@@ -276,14 +277,6 @@ class Lines:
             return score_of(self._core, max(min(int(text), most), -most), turn) if digits else None
         value = self._core.mate - min(int(digits or LONGEST_MATE), LONGEST_MATE)
         return score_of(self._core, -value if text.startswith("-") else value, turn)
-
-    def _legal_part(self, pv: Sequence[str]) -> tuple[str, ...]:
-        """Return the moves up to the first illegal one; some engines end a line with a remark."""
-        board, count = self._board.copy(), 0
-        while count < len(pv) and board.is_legal(pv[count]):
-            board.push(pv[count])
-            count += 1
-        return tuple(pv[:count])
 
 
 # ---- USI text ----

@@ -13,7 +13,7 @@ from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.limits import Limits, add_limits, limits_of
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
-from usi_engine.book_tool.grow import GrowthPlan, PlayedMoves, Searcher, count_moves, grow, tree_from_games
+from usi_engine.book_tool.grow import PlayedMoves, Searcher, count_moves, grow, tree_from_games
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
@@ -129,7 +129,8 @@ def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMove
     tree = tree_from_games(counted, core, searcher)
     positions = args.positions or (0 if args.games else DEFAULT_POSITIONS)
     if searcher and positions:
-        grow(tree, GrowthPlan(core.board(args.start).sfen(), positions, args.plies, args.margin), searcher)
+        start = core.board(args.start).sfen()
+        grow(tree, searcher, start=start, positions=positions, plies=args.plies, margin=args.margin)
     return tree
 
 

@@ -77,7 +77,8 @@ class GameSite:
 
 def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
     """Serve the pages until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError, CoreError."""
-    with PageServer(GameSite(table)) as server:
+    site = GameSite(table)
+    with PageServer(site.get, site.post) as server:
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
         table.open()
         try:

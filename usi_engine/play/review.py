@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.limits import Limits, in_words
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.puzzles import puzzles_of
@@ -65,7 +65,7 @@ class Review:
 
         def search(ply: int, effort: int) -> Analysis:
             self._check()
-            return found[ply] if effort == 1 else analyst.evaluate(game.board(ply), Wanted(LINES, effort=effort))
+            return found[ply] if effort == 1 else analyst.evaluate(game.board(ply), effort=effort)
 
         for move in [*game.moves, ""]:
             found.append(analyst.evaluate(board))

@@ -55,7 +55,8 @@ class Table:
         self._fault: CoreError | None = None
         self._actions: dict[object, Callable[[Mapping[str, Any]], None]] = {
             "new": self._new, "move": self._move, "take_back": self._take_back, "hint": self._ask_hint,
-            "resign": self._resign, "declare": self._declare,
+            "resign": lambda _wanted: self._end(self._match.resign),
+            "declare": lambda _wanted: self._end(self._match.declare),
         }  # fmt: skip
 
     def open(self) -> None:
@@ -145,14 +146,9 @@ class Table:
         self._line += 1
         self._turn()
 
-    def _resign(self, _wanted: Mapping[str, Any]) -> None:
+    def _end(self, action: Callable[[], None]) -> None:
         self._check_turn()
-        self._match.resign()
-        self._turn()
-
-    def _declare(self, _wanted: Mapping[str, Any]) -> None:
-        self._check_turn()
-        self._match.declare()
+        action()
         self._turn()
 
     def _ask_hint(self, _wanted: Mapping[str, Any]) -> None:
