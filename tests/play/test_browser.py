@@ -28,13 +28,14 @@ from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
-from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game import HANDICAPS, LiveGame
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.table import Table
 from usi_engine.play.terms import CHOICES, Terms
 from usi_engine.records.tree import Record
+from usi_engine.usi.protocol import STARTPOS
 
 CORE = load_core()
 TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
@@ -45,7 +46,7 @@ class Pages:
     """A server in this process, a scripted engine, and requests to them."""
 
     def __init__(
-        self, start: str = START, *, started: bool = True, script: Script | None = None, **settings: Any
+        self, start: str = STARTPOS, *, started: bool = True, script: Script | None = None, **settings: Any
     ) -> None:
         self.opponent = Opponent(lambda text: None, lambda: make_core(script or Script(seconds=lambda depth: 0.0)))
         self.opponent.set("USI_Hash", 4)
@@ -258,7 +259,7 @@ def test_two_pages_show_the_same_game(pages: Pages) -> None:
 
 @pytest.mark.parametrize(
     ("action", "start", "ending"),
-    [("resign", START, "White wins by resignation."), ("declare", DECLARABLE, "Black wins by declaration")],
+    [("resign", STARTPOS, "White wins by resignation."), ("declare", DECLARABLE, "Black wins by declaration")],
 )
 def test_ends_without_a_move(opened: list[Pages], action: str, start: str, ending: str) -> None:
     opened.append(pages := Pages(start))
@@ -337,7 +338,7 @@ def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPat
         check_for_a_while(pages)
     monkeypatch.setattr(review.Review, "_analysed", fail)
     changed = threading.Event()
-    started = review.Review(Record(START), "material", changed.set)
+    started = review.Review(Record(STARTPOS), "material", changed.set)
     started.start()
     assert changed.wait(20) and started.fault == "ValueError: not a move"
 

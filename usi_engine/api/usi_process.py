@@ -40,6 +40,7 @@ from usi_engine.usi.driver import (
     Timeouts,
 )
 from usi_engine.usi.driver import Engine as Driver
+from usi_engine.usi.protocol import position_words
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -287,7 +288,7 @@ def position_text(board: Board) -> str:
     start, moves = board.copy(), list[str]()
     while start.moves() and start.peek() != "pass":
         moves.insert(0, start.pop())
-    return f"position sfen {start.sfen()}" + (f" moves {' '.join(moves)}" if moves else "")
+    return f"position {position_words(start.sfen(), moves)}"
 
 
 def patience(limit: Limit | None, turn: int, timeouts: Timeouts) -> tuple[float | None, float | None]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from usi_engine.core import Core
 from usi_engine.language import _
 from usi_engine.records import bod
+from usi_engine.usi.protocol import STARTPOS, position_words
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-START = "startpos"
 # White plays without some pieces, and moves first.
 HANDICAPS = {
     name: bod.HANDICAPS[word]
@@ -54,7 +54,7 @@ class Ending:
 class LiveGame:
     """A game from a start position, which may have moves already. ValueError if they are illegal."""
 
-    def __init__(self, core: Core, start: str = START, moves: tuple[str, ...] = ()) -> None:
+    def __init__(self, core: Core, start: str = STARTPOS, moves: tuple[str, ...] = ()) -> None:
         self._core = core
         self.board: Board = core.board(start)
         self.start = self.board.sfen()
@@ -77,8 +77,7 @@ class LiveGame:
     @property
     def position(self) -> str:
         """The arguments of USI's `position`."""
-        start = START if self.start == self._core.board(START).sfen() else f"sfen {self.start}"
-        return " ".join([start, "moves", *self.moves]) if self.moves else start
+        return position_words(self.start, self.moves)
 
     def push(self, move: str, milliseconds: int = 0) -> None:
         """Make a legal move, which may end the game. ValueError for any other text."""

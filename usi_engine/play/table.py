@@ -61,7 +61,6 @@ class Table:
 
     def open(self) -> None:
         """Let the engine play."""
-        self._opponent.set("SkillLevel", self._match.settings.level)
         threading.Thread(target=self._listen, name="answers", daemon=True).start()
         with self._changed:
             self._began = time.monotonic()
@@ -128,13 +127,11 @@ class Table:
 
     def _new(self, wanted: Mapping[str, Any]) -> None:
         terms = Terms.read(wanted)
-        settings = terms.settings(self._match.settings.seconds)
-        self._match = Match(LiveGame(load_core(), terms.start), settings)
+        self._match = Match(LiveGame(load_core(), terms.start), terms.settings(self._match.settings.seconds))
         self._terms, self._started = terms, True
         self._line += 1
         self._turn()
         self._opponent.forget_game()
-        self._opponent.set("SkillLevel", settings.level)
 
     def _move(self, wanted: Mapping[str, Any]) -> None:
         self._check_turn()
@@ -155,9 +152,7 @@ class Table:
         self._check_turn()
         if self._question is None:
             self._hint = None
-            self._opponent.set("SkillLevel", FULL_STRENGTH)
             self._ask(f"movetime {HINT_MILLISECONDS}", is_hint=True)
-            self._opponent.set("SkillLevel", self._match.settings.level)
 
     def _check_turn(self) -> None:
         """Raise MoveError unless a person is to move."""
@@ -170,7 +165,8 @@ class Table:
 
     def _ask(self, go: str, *, is_hint: bool) -> None:
         self._question = Question(is_hint)
-        self._opponent.ask(self._match.game.position, go)
+        level = FULL_STRENGTH if is_hint else self._match.settings.level
+        self._opponent.ask(self._match.game.position, go, level)
         self._questions.put(self._question)
 
     def _cancel(self) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-STARTPOS = "startpos"
+STARTPOS, START_SFEN = "startpos", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 LARGEST = 2**62  # greater numbers are clamped
 LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are clamped
 
@@ -224,6 +224,12 @@ def parse_position(rest: str) -> SetPosition:
 def position_of(text: str) -> SetPosition:
     """Read a position that a person typed, with or without the word `position` before it."""
     return parse_position(text.removeprefix("position "))
+
+
+def position_words(sfen: str, moves: Sequence[str]) -> str:
+    """Return the arguments of `position`."""
+    start = STARTPOS if sfen == START_SFEN else f"sfen {sfen}"
+    return " ".join([start, *(["moves", *moves] if moves else [])])
 
 
 def parse_go(rest: str) -> Command:
