@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core_ext.engine import MateSolver, StopToken, Table, Worker
 
 
+INTERRUPTED = 130  # exit status after Ctrl-C
 # Quoted texts and numbers in a message of the core.
 VALUES = re.compile(r"'[^']*'|\d+")
 
@@ -53,6 +54,23 @@ def report(error: Exception) -> None:
     if isinstance(error, OSError) and error.errno is not None and error.filename is None:
         raise error
     print(printable(text_of(error)), file=sys.stderr)
+
+
+def exit_status(run: Callable[[], int], *errors: type[Exception], stopped: str = "") -> int:
+    """Run a command and return its exit status: 2 after an error of these types, which is printed, 130 after Ctrl-C.
+
+    `stopped` is printed after Ctrl-C.
+    """
+    known: tuple[type[Exception], ...] = (OSError, CoreError, MemoryError, *errors)
+    try:
+        return run()
+    except KeyboardInterrupt:
+        if stopped:
+            print(stopped, file=sys.stderr)
+        return INTERRUPTED
+    except known as error:
+        report(error)
+        return 2
 
 
 def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:

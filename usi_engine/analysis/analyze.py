@@ -18,7 +18,7 @@ from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
 from usi_engine.analysis.terminal import print_game
 from usi_engine.api.results import Analysis
-from usi_engine.core import Core, CoreError, load_core, report, text_of
+from usi_engine.core import Core, exit_status, load_core, text_of
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
@@ -30,7 +30,6 @@ from usi_engine.usi.arguments import Parser, spin
 from usi_engine.usi.output import show
 
 DEFAULT_NODES = 300_000
-INTERRUPTED = 130  # exit status after Ctrl-C
 KIF, HTML = ".kif", ".html"
 INDEX = "index"
 
@@ -182,12 +181,5 @@ def run(args: argparse.Namespace) -> int:
 def main(words: list[str]) -> int:
     """Return 0, 1 if a record could not be read, 2 if nothing could be done, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    try:
-        return run(args)
-    except KeyboardInterrupt:
-        goes_on = "" if cache_folder() is None else _("; without --again the same command goes on from here")
-        print(_("stopped") + goes_on, file=sys.stderr)
-        return INTERRUPTED
-    except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
-        report(error)
-        return 2
+    goes_on = "" if cache_folder() is None else _("; without --again the same command goes on from here")
+    return exit_status(lambda: run(args), RecordError, WeightsError, stopped=_("stopped") + goes_on)

@@ -118,7 +118,7 @@ def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> flo
 @dataclass(frozen=True)
 class Totals:
     """One side's game: accuracy (None without moves), moves, number of best moves, mean loss in percentage points,
-    count of each grade.
+    count of each grade by its name.
     """
 
     accuracy: float | None

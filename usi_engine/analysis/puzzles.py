@@ -113,13 +113,8 @@ def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None
     answer = _("{move} has a winning chance of {chance} %, the next best move, {other}, only {less} %.")
     less = percent(found.lines[1].score.value)
     answer = answer.format(move=move, chance=f"{chance:.1f}", other=other, less=f"{less:.1f}")
-    goal = _("{side} to move: find the best move").format(side=side_to_move(result, ply))
+    goal = _("{side} to move: find the best move").format(side=side_names(result.game)[board.turn])
     return Puzzle(ply, board, "best", goal, found.pv[:1], (found.pv[:1],), answer)
-
-
-def side_to_move(result: AnalysedGame, ply: int) -> str:
-    """Return the name of the side to move after `ply` moves."""
-    return side_names(result.game)[0 if result.black_to_move(ply) else 1]
 
 
 # ---- mates ----
@@ -137,7 +132,8 @@ def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
     accept = solver.accepted(board, solution)
     if accept is None:
         return None
-    goal = _("{side} to move: find the mate in {plies}").format(side=side_to_move(result, ply), plies=len(solution))
+    goal = _("{side} to move: find the mate in {plies}")
+    goal = goal.format(side=side_names(result.game)[board.turn], plies=len(solution))
     return Puzzle(ply, board, "mate", goal, tuple(solution), accept, _("Mate in {plies}.").format(plies=len(solution)))
 
 

@@ -1,4 +1,4 @@
-"""An analysed game: its positions' values for Black, its moves judged and named, its best lines."""
+"""An analysed game: its positions' values for Black, its moves judged, its best lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def score_text(score: Score) -> str:
 
 @dataclass(frozen=True)
 class AnalysedGame:
-    """A game with its positions' values (one more than moves), its moves judged and named.
+    """A game with its positions' values (one more than moves) and its moves judged.
 
     A variation is a game too: `game.moves` is the whole line from the start, whose first `before` moves are judged
     with the line that it leaves. `nodes` are the positions in the record's tree.
@@ -34,19 +34,9 @@ class AnalysedGame:
     game: Game
     evaluated: list[Analysis]
     judged: list[JudgedMove]
-    names: list[NamedMove]
     nodes: list[Node]
     before: int = 0
     variations: list[AnalysedGame] = field(default_factory=list)
-
-    @property
-    def black_begins(self) -> bool:
-        """True if Black makes the first move."""
-        return self.game.start.split()[1] == "b"
-
-    def black_to_move(self, ply: int) -> bool:
-        """Return True if Black is to move after `ply` moves."""
-        return (ply % 2 == 0) == self.black_begins
 
     def score(self, ply: int) -> Score:
         """Return Black's score of the position after `ply` moves."""
@@ -77,7 +67,7 @@ class AnalysedGame:
 
 
 def analysed(game: Game, evaluated: list[Analysis], nodes: list[Node] | None = None, before: int = 0) -> AnalysedGame:
-    """Judge and name the moves of a game, or of a variation that ends with these nodes."""
+    """Judge the moves of a game, or of a variation that ends with these nodes."""
     judged = judge(game.moves, evaluated, game.start.split()[1] == "b")
-    root, names = game.record.root, name_moves(game.start, game.moves, name=move_text)
-    return AnalysedGame(game, evaluated, judged, names, nodes or [root, *root.mainline()], before)
+    root = game.record.root
+    return AnalysedGame(game, evaluated, judged, nodes or [root, *root.mainline()], before)

@@ -20,7 +20,7 @@ from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.api.results import Analysis
 from usi_engine.columns import padded
-from usi_engine.core import CoreError, board_of, load_core, report
+from usi_engine.core import board_of, exit_status, load_core
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
@@ -182,8 +182,8 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def run(args: argparse.Namespace) -> None:
-    """Print the table and the summary. SuiteError, RecordError, OSError, CoreError, WeightsError, MemoryError."""
+def run(args: argparse.Namespace) -> int:
+    """Print the table and the summary; return 0. SuiteError, RecordError and the errors of Analyst."""
     limits, done = limits_of(args), list[Attempt]()
     problems = read_problems(args.file)
     print(_("{count} positions, {limit} each").format(count=len(problems), limit=in_words(limits)))
@@ -194,15 +194,10 @@ def run(args: argparse.Namespace) -> None:
         done.append(attempt(analyst, problem))
         show(row(number, done[-1]))
     print(summary(done, in_words(limits)))
+    return 0
 
 
 def main(words: list[str]) -> int:
     """Return 0, 2 if the file cannot be read, 130 after Ctrl-C."""
-    try:
-        run(parser().parse_args(words))
-    except KeyboardInterrupt:
-        return 130
-    except (OSError, RecordError, SuiteError, CoreError, WeightsError, MemoryError) as error:
-        report(error)
-        return 2
-    return 0
+    args = parser().parse_args(words)
+    return exit_status(lambda: run(args), RecordError, SuiteError, WeightsError)

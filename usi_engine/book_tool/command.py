@@ -18,7 +18,7 @@ from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
-from usi_engine.core import Core, CoreError, board_of, load_core, report
+from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.language import _
@@ -29,7 +29,6 @@ from usi_engine.usi.output import printable
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000
-INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def parser() -> argparse.ArgumentParser:
@@ -160,11 +159,6 @@ def note(args: argparse.Namespace, searches: bool, games: int) -> str:
 def main(words: list[str]) -> int:
     """Run the command; return 0, 1 if a record could not be read, 2 on an error, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    try:
-        return build(args) if args.command == "build" else show(args)
-    except KeyboardInterrupt:
-        print(_("stopped; finished searches are kept: the same command continues from here"), file=sys.stderr)
-        return INTERRUPTED
-    except (OSError, ValueError, BookError, CoreError, WeightsError, MemoryError) as error:
-        report(error)
-        return 2
+    command = build if args.command == "build" else show
+    stopped = _("stopped; finished searches are kept: the same command continues from here")
+    return exit_status(lambda: command(args), ValueError, BookError, WeightsError, stopped=stopped)
