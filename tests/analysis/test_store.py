@@ -8,7 +8,7 @@ import pytest
 
 from core_ext.board import Board
 from tests.records.common import FAST, RECORDS, game_of, valued
-from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.analyst import Limits
 from usi_engine.analysis.store import Store, store_path
 
 GAME = RECORDS / "game.kif"

@@ -21,8 +21,7 @@ from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.text import book_text, weighted
-from usi_engine.book_tool.tree import Candidate, Position, Tree, within_margin
+from usi_engine.book_tool.tree import Candidate, Position, Tree, book_text, weighted, within_margin
 from usi_engine.search.report import Line
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,9 +21,8 @@ LAYERS: dict[str, str] = {
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
     "mate_tool": "problems command",
-    "analysis": "judgement limits analyst report words explain store kif puzzles page_nodes page terminal "
-    "suite analyze",
-    "book_tool": "journal show tree grow text command",
+    "analysis": "judgement analyst report words explain store kif puzzles page_nodes page terminal suite analyze",
+    "book_tool": "journal show tree grow command",
     "learn": "game processes cluster pool files checkpoint",
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
     "learn.selfplay": "game_file append_games play off_game rescore",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.analyst import Limits
 from usi_engine.api.results import Analysis, Score, Variation
 from usi_engine.evaluation.names import MATERIAL
 from usi_engine.records.faults import RecordError

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.analyst import Analyst, Limits, add_limits, in_words, limits_of, with_effort
 from usi_engine.analysis.kif import kif_text
-from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, with_effort
 from usi_engine.analysis.page import entry_of, index_text, page_text
 from usi_engine.analysis.page_nodes import Data
 from usi_engine.analysis.puzzles import Puzzle, puzzles_of

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import __version__
-from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.analyst import Limits
 from usi_engine.api.results import Analysis, Score, Variation, score_of
 from usi_engine.core import load_core
 from usi_engine.evaluation.cache import cache_folder

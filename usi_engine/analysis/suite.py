@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.limits import add_limits, in_words, limits_of
+from usi_engine.analysis.analyst import Analyst, add_limits, in_words, limits_of
 from usi_engine.api.results import Analysis
 from usi_engine.columns import padded
 from usi_engine.core import board_of, exit_status, load_core

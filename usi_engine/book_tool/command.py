@@ -9,15 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from usi_engine import __version__
-from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.limits import Limits, add_limits, limits_of
+from usi_engine.analysis.analyst import Analyst, Limits, add_limits, limits_of
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
 from usi_engine.book_tool.grow import PlayedMoves, Searcher, count_moves, grow, tree_from_games
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.show import table
-from usi_engine.book_tool.text import book_text
-from usi_engine.book_tool.tree import Tree
+from usi_engine.book_tool.tree import Tree, book_text
 from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError

@@ -1,4 +1,4 @@
-"""The positions of an unfinished book: a graph whose values are backed up from the deepest positions.
+"""The positions of a book: a graph whose values are backed up from the deepest positions, and its text.
 
 A short search errs by tens of centipawns, more than opening moves differ, and pure minimax picks the errors. So the
 value of a move is the mean of its own search value and the value backed up from the positions after it.
@@ -11,6 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from usi_engine.book.entry import BookMove, position_key, sorted_moves
+from usi_engine.book.yaneuraou import MARK
+
+# Counts of moves without games: MOST_OFTEN for the best, halved with every HALF_AS_OFTEN centipawns that a move loses.
+HALF_AS_OFTEN = 15
+MOST_OFTEN = 100
 
 
 @dataclass(frozen=True)
@@ -93,3 +98,25 @@ class Tree:
 def within_margin(moves: Sequence[BookMove], margin: int) -> list[BookMove]:
     """Return the moves, which are sorted by value, that lose no more than `margin` against the best."""
     return [move for move in moves if move.value >= moves[0].value - margin]
+
+
+# ---- the file ----
+
+
+def book_text(tree: Tree, margin: int | None, note: str) -> tuple[str, int, int]:
+    """Return the file, its number of positions and of moves. `margin` None: no move is left out for its value."""
+    lines, count = [f"{MARK.decode()} 1.00", f"# {note}"], 0
+    positions = [(sfen, moves) for sfen, moves in tree.moves().items() if moves]
+    for sfen, moves in sorted(positions, key=lambda item: position_key(item[0]).encode()):
+        kept = weighted(moves if margin is None else within_margin(moves, margin))
+        lines += [f"sfen {sfen}", *(f"{m.move} {m.reply or 'none'} {m.value} {m.depth} {m.count}" for m in kept)]
+        count += len(kept)
+    return "\n".join([*lines, ""]), len(positions), count
+
+
+def weighted(moves: Sequence[BookMove]) -> list[BookMove]:
+    """Return the moves with counts: those of games or, if there are none, counts that fall with the move's loss."""
+    if any(move.count for move in moves):
+        return list(moves)
+    best = moves[0].value
+    return [replace(m, count=max(round(MOST_OFTEN * 0.5 ** ((best - m.value) / HALF_AS_OFTEN)), 1)) for m in moves]

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.limits import Limits, in_words
+from usi_engine.analysis.analyst import Analyst, Limits, in_words
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.puzzles import puzzles_of
 from usi_engine.analysis.report import analysed
