@@ -16,8 +16,8 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from tests.positions import MATSURI
 from tests.programs import quickest
-from usi_engine.core import Core, load_core
-from usi_engine.game.thinking import RESIGN, Answer, answer_of, legal_part
+from usi_engine.core import Core, legal_part, load_core
+from usi_engine.game.thinking import RESIGN, Answer, answer_of
 from usi_engine.search import threads as search_threads
 from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats
