@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.csa.conftest import FAKE_ENGINE, ClientRunner
-from tests.csa.server import WON, Server, Talk, game
+from tests.csa.server import Server, Talk, game, script
 from tests.engine.usi_transport import ROOT
 from usi_engine.csa import background
 from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
@@ -38,7 +38,7 @@ def test_a_log_on_a_full_disk(runner: ClientRunner) -> None:
     """The client says so once and plays on."""
     notes = list[str]()
     runner.log = TrafficLog(FullDisk(), notes.append)
-    run = runner.play(["7g7f"], game("+7776FU", *WON))
+    run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
     assert notes == ["the log log.txt ends here: [Errno 28] No space left on device"]
     assert not runner.log.close()
@@ -160,7 +160,7 @@ def test_a_terminal_that_is_paused_or_gone(tmp_path: Path, *, closed: bool) -> N
     reading, writing = full_pipe()
     if closed:
         os.close(reading)
-    server = Server(game("+7776FU", *WON))
+    server = Server(game("+7776FU", "win"))
     with start(server, tmp_path, stdout=writing, stderr=writing) as program:
         os.close(writing)
         assert program.wait(30) == 0
@@ -176,15 +176,11 @@ def test_a_signal(tmp_path: Path, number: int) -> None:
     """The record is written; after SIGKILL by the next start."""
     played, ended = threading.Event(), threading.Event()
 
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer("id")
-        talk.move("+7776FU")
-        talk.send("-3334FU,T2")
+    def wait(_: Talk) -> None:
         played.set()
         ended.wait(30)
 
-    server = Server(script)
+    server = Server(script("begin", "+7776FU", "> -3334FU,T2", wait))
     with start(server, tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as program:
         assert played.wait(30)
         while len(journal_of(tmp_path)) < 2:
@@ -206,6 +202,6 @@ def test_a_signal(tmp_path: Path, number: int) -> None:
 
 def journal_of(folder: Path) -> list[str]:
     """Return the moves in the journal."""
-    path = folder / "out" / "id.csa.part"
+    path = folder / "out" / "test+1.csa.part"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [line for line in lines if line[0] in "+-" and line[1:]]
