@@ -140,27 +140,6 @@ def test_pseudo_legal_moves() -> None:
     assert "P*1b" in board.pseudo_legal_moves() and not board.is_legal("P*1b")
 
 
-def test_quiet_checks() -> None:
-    board = Board("4k4/9/4p4/9/9/9/9/4R4/4K4 b RP 1")
-    checks, quiet = board.checking_moves(), board.quiet_checks()
-    assert "5h5c+" in checks and "R*9a" in quiet
-    assert set(checks) - set(quiet) == {"5h5c+"}
-    board.set_sfen("4k4/9/3P5/9/9/9/9/9/4K4 b G 1")
-    assert set(board.checking_moves()) - set(board.quiet_checks()) == {"6c6b+"}
-    board.set_sfen("4k4/4l4/9/9/9/9/9/9/4K4 b G 1")
-    assert board.is_check() and board.quiet_checks() == []
-
-
-def test_mates_in_one_are_those_of_the_twin() -> None:
-    mates = 0
-    for position, _, checks, _ in positions.all_scenes():
-        expected = [move for move in checks if position.after(move).has_no_move()]
-        found = Board(position.sfen()).mate_in_one()
-        assert found in expected if expected else found is None, position.sfen()
-        mates += bool(expected)
-    assert mates > 10
-
-
 def test_ascii_and_kanji_contain_every_piece(board: Board) -> None:
     lines = board.ascii().splitlines()
     assert str(board) == board.ascii() and board.ascii().isascii()

@@ -1,4 +1,4 @@
-"""core_ext.board by the names of python-chess: end of a game, copies, equality, attackers, pickles, records."""
+"""core_ext.board by the names of python-chess: end of a game, copies, equality, pickles, records."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from tests import positions
 from tests.api.test_board import SHORT_GAME, SHUFFLE
 from tests.positions import DECLARABLE, MATED
-from tests.shogi.slow_shogi import START, name, to_square
+from tests.shogi.slow_shogi import START
 
 NO_MOVES = "8k/6K2/7G1/9/9/9/9/9/9 w - 1"
-COLOURS = {"b": BLACK, "w": WHITE}
 
 
 # ---- the end of a game ----
@@ -140,19 +139,6 @@ def test_a_mirrored_board(board: Board) -> None:
     assert (twin.turn, twin.hand(WHITE), twin.moves()[:2]) == (BLACK, board.hand(BLACK), ["3c3d", "7g7f"])
     assert set(twin.legal_moves) == set(map(positions.flipped_move, board.legal_moves))
     assert (twin.mirror(), twin.mirror().moves()) == (board, board.moves()) and twin != board
-
-
-# ---- pieces ----
-
-
-def test_pieces_and_attackers_are_those_of_the_twin() -> None:
-    for position, *_ in positions.all_scenes(10):
-        board = Board(position.sfen())
-        assert board.piece_map() == {name(square): piece for square, piece in position.board.items()}
-        for square in ("5e", "1a", "9i", "5b", "8h", "3c"):
-            for side, color in COLOURS.items():
-                expected = sorted(name(found) for found in position.attackers(to_square(square), side))
-                assert sorted(board.attackers(color, square)) == expected, (position.sfen(), square, side)
 
 
 # ---- equality, copies, pickles ----
