@@ -26,7 +26,6 @@ from tests.records.common import RECORDS
 from usi_engine import (
     Analysis,
     Engine,
-    Game,
     Limit,
     RecordError,
     Score,
@@ -423,16 +422,6 @@ def test_second_solutions_are_found() -> None:
 # ---- records, names ----
 
 
-@pytest.mark.parametrize("name", ["game.kif", "game.ki2", "game.csa", "game.jkf", "game.usi"])
-def test_games_of_a_file(name: str) -> None:
-    (game,) = load_games(RECORDS / name)
-    assert isinstance(game, Game)
-    assert tuple(game.board().moves()) == game.moves and len(game.moves) > 3
-    assert game.board(2).moves() == list(game.moves[:2])
-    assert game.board(0) == Board(game.start)
-    assert len(game.times) == len(game.moves) == len(game.comments) - 1
-
-
 def test_all_that_a_game_tells() -> None:
     (game,) = load_games(RECORDS / "game.kif")
     assert (game.players, game.headers["棋戦"]) == (("駒鳥", "太郎"), "試験対局")
@@ -453,12 +442,6 @@ def test_games_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(RecordError, match="empty: no game records in this folder"):
         list(load_games(tmp_path / "empty"))
-
-
-@pytest.mark.parametrize("name", ["illegal.kif", "broken.jkf", "none.kif"])
-def test_faulty_files(name: str) -> None:
-    with pytest.raises(RecordError, match=re.escape(name)):
-        list(load_games(RECORDS / name))
 
 
 def test_importing_loads_neither_core_nor_search() -> None:
