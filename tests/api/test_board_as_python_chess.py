@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +13,7 @@ from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from tests import positions
 from tests.api.test_board import SHORT_GAME, SHUFFLE
 from tests.positions import DECLARABLE, MATED
+from tests.programs import output_of
 from tests.shogi.slow_shogi import START
 
 NO_MOVES = "8k/6K2/7G1/9/9/9/9/9/9 w - 1"
@@ -199,10 +197,7 @@ def test_copies_of_a_subclass() -> None:
 
 
 def test_keys_are_the_same_in_every_process(board: Board) -> None:
-    code = "from core_ext.board import Board; print(Board().key)"
-    root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert int(done.stdout) == board.key
+    assert int(output_of("from core_ext.board import Board; print(Board().key)")) == board.key
 
 
 # ---- from moves and records ----

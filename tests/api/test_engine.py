@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -21,7 +20,7 @@ import usi_engine
 from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
 from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
-from tests.programs import HEED_CTRL_C
+from tests.programs import HEED_CTRL_C, ROOT, output_of
 from tests.records.common import RECORDS
 from usi_engine import (
     Analysis,
@@ -38,7 +37,6 @@ from usi_engine import (
 from usi_engine.api.engine import HEEDED
 from usi_engine.api.search_engine import OptionValues
 
-ROOT = Path(__file__).resolve().parents[2]
 FAKE = str(ROOT / "tests" / "csa" / "fake_engine.py")
 LIMIT = 400.0  # seconds of a search that is ended from outside
 MOST_MOMENTS = 50
@@ -48,14 +46,6 @@ MOST_MOMENTS = 50
 def engine() -> Iterator[Engine]:
     with Engine("material", megabytes=1) as made:
         yield made
-
-
-def output_of(code: str, seconds: float = 100) -> str:
-    """Run code in another process; return its output."""
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=seconds, check=True)
-    assert done.stderr == ""
-    return done.stdout
 
 
 # ---- results ----

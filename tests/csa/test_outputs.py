@@ -17,7 +17,7 @@ import pytest
 
 from tests.csa.conftest import FAKE_ENGINE, ClientRunner
 from tests.csa.server import Server, Talk, game, script
-from tests.engine.usi_transport import ROOT
+from tests.programs import ROOT
 from usi_engine.csa import background
 from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
 from usi_engine.csa.command import main, print_line

@@ -9,19 +9,17 @@ import os
 import queue
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import BinaryIO
 
 from core_ext.board import Board
+from tests.programs import ENGINE, ROOT
 from usi_engine.core import Core
 from usi_engine.game.loop import serve
 from usi_engine.usi.output import Writer
 
-ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 20.0
 # Tests expect a search; tests of books turn it on again.
 NO_BOOK = b"setoption name USI_OwnBook value false\n"
@@ -209,7 +207,7 @@ class Program(Transport):
     def __init__(self, *arguments: str, cwd: str | None = None, evaluation: str = "material") -> None:
         super().__init__()
         pipe = subprocess.PIPE
-        command = [sys.executable, "-m", "usi_engine", *arguments]
+        command = [*ENGINE, *arguments]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment)
         self._thread = threading.Thread(target=self._read, daemon=True)

@@ -20,9 +20,8 @@ from typing import Any
 import pytest
 
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import ROOT
 from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
-from tests.programs import INTERRUPTIBLE
+from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import browser, review
