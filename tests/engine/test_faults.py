@@ -14,15 +14,12 @@ from types import SimpleNamespace
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import Network
 from tests.engine.usi_transport import Program
 from tests.eval.test_cache import Arrays
 from tests.positions import MOST_MOVES
 from tests.programs import output_of
 from usi_engine.evaluation import cache
-from usi_engine.evaluation.kpp_file import read_blocks
-from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
+from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game import loop
 from usi_engine.usi.protocol import Quit
 
@@ -31,24 +28,6 @@ MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 
 
 # ---- truncated files ----
-
-
-def test_a_truncated_network(tmp_path: Path) -> None:
-    data, path = PACKAGED[INTERNAL].read_bytes(), tmp_path / "nn.bin"
-    path.write_bytes(data)
-    assert isinstance(load_evaluation(str(path)), Network)
-    for size in (*range(0, 4 * PAGE, PAGE), *range(0, len(data), 64 * PAGE), len(data) - 1):
-        path.write_bytes(data[:size])
-        with pytest.raises(WeightsError, match=r"nn\.bin") as refused:
-            load_evaluation(str(path))
-        assert "\n" not in str(refused.value)
-
-
-def test_truncated_kpp_weights() -> None:
-    data = PACKAGED[KPP].read_bytes()
-    for size in (*range(0, 10 * PAGE, PAGE), *range(0, len(data), 1024 * PAGE), len(data) - 1):
-        with pytest.raises(WeightsError):
-            read_blocks(data[:size])
 
 
 def test_a_truncated_cache(cache_folder: Path) -> None:

@@ -24,6 +24,7 @@ from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
 from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
+from usi_engine.game import session
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
 from usi_engine.play.game import HANDICAPS, START, LiveGame
@@ -93,8 +94,9 @@ class Pages:
 
 
 @pytest.fixture
-def opened() -> Iterator[list[Pages]]:
-    """Pages to close at the end."""
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Pages]]:
+    """Pages to close at the end; a search that does not stop ends soon."""
+    monkeypatch.setattr(session, "QUIT_SECONDS", 0.1)
     pages: list[Pages] = []
     yield pages
     for one in pages:
