@@ -1,5 +1,6 @@
 """core_ext.board: errors quote the text, and a refused call leaves the board unchanged."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -51,27 +52,24 @@ def test_other_moves_are_refused(board: Board, text: str) -> None:
     assert board.moves() == []
 
 
-@pytest.mark.parametrize("text", ["", "5", "5j", "0e", "5e ", "e5", "55", "5E", "５e"])
-def test_other_squares_are_refused(board: Board, text: str) -> None:
-    for method in (board.piece_at, lambda square: board.attackers(BLACK, square)):
-        with pytest.raises(ValueError) as error:
-            method(text)
-        assert f"'{text}'" in str(error.value)
+WRONG: list[tuple[list[Callable[[Board, Any], object]], list[Any]]] = [
+    ([Board.piece_at, lambda board, square: board.attackers(BLACK, square)],
+     ["", "5", "5j", "0e", "5e ", "e5", "55", "5E", "５e"]),
+    ([Board.hand, Board.king_square, lambda board, color: board.attackers(color, "5e")], [-1, 2, 7]),
+    ([Board.can_declare, Board.declaration_move, Board.outcome, Board.is_game_over],
+     ["", "CSARule", "csarule27", "Try"]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("color", [-1, 2, 7])
-def test_other_colours_are_refused(board: Board, color: int) -> None:
-    for method in (board.hand, board.king_square, lambda number: board.attackers(number, "5e")):
-        with pytest.raises(ValueError, match=str(color)):
-            method(color)
-
-
-@pytest.mark.parametrize("rule", ["", "CSARule", "csarule27", "Try"])
-def test_other_rules_are_refused(board: Board, rule: str) -> None:
-    for method in (board.can_declare, board.declaration_move, board.outcome, board.is_game_over):
-        with pytest.raises(ValueError) as error:
-            method(rule)
-        assert f"'{rule}'" in str(error.value)
+@pytest.mark.parametrize(("methods", "arguments"), WRONG, ids=["squares", "colours", "rules"])
+def test_other_arguments_are_refused(
+    board: Board, methods: list[Callable[[Board, Any], object]], arguments: list[Any]
+) -> None:
+    for method in methods:
+        for argument in arguments:
+            with pytest.raises(ValueError) as error:
+                method(board, argument)
+            assert (f"'{argument}'" if isinstance(argument, str) else str(argument)) in str(error.value)
 
 
 def test_other_types_are_refused(board: Board) -> None:
