@@ -58,6 +58,7 @@ SQUARES = types.SQUARES
 
 KppWeights = _weights.KppWeights
 Network = _network.Network
+weight_memory = _network.weight_memory
 INSTRUCTIONS = _network.INSTRUCTIONS
 check_architecture = _network.check_architecture
 PieceValues = _piece_values.PieceValues
