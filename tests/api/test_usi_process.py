@@ -61,7 +61,7 @@ def test_lines_in_order_of_value(opened: Opened, tmp_path: Path) -> None:
     assert (found.move, found.depth, found.nodes, len(seen)) == ("7g7f", 2, 50, 4)
     sent = received(tmp_path)
     assert {"setoption name USI_Hash value 3", "setoption name USI_Ponder value true"} <= set(sent)
-    assert sent[-4:-1] == ["setoption name MultiPV value 3", f"position sfen {Board().sfen()}", "go nodes 100"]
+    assert sent[-4:-1] == ["setoption name MultiPV value 3", "position startpos", "go nodes 100"]
 
 
 def test_play_with_clocks(opened: Opened, tmp_path: Path) -> None:

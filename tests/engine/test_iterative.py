@@ -16,8 +16,8 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from tests.positions import MATSURI
 from tests.programs import quickest
-from usi_engine.core import Core, load_core
-from usi_engine.game.thinking import RESIGN, Answer, answer_of, legal_part
+from usi_engine.core import Core, legal_part, load_core
+from usi_engine.game.thinking import RESIGN, Answer, answer_of
 from usi_engine.search import threads as search_threads
 from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats
@@ -122,13 +122,6 @@ def test_the_best_thread_is_played() -> None:
     (alone, _), (voted, _) = (search(script, TimeLimits(), limits, threads) for threads in (1, 3))
     assert voted.best.move != alone.best.move
     assert len(voted.lines) == 1
-
-
-def test_multipv_lines_are_sorted() -> None:
-    result, _ = search(Script(), TimeLimits(), SearchLimits(6, 0, 4))
-    values = [line.value for line in result.lines]
-    assert len({line.move for line in result.lines}) == 4
-    assert values == sorted(values, reverse=True)
 
 
 def test_lines_of_a_depth_cut_short_are_sorted() -> None:

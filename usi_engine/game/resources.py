@@ -42,9 +42,10 @@ class Resources:
         self._stop: StopToken | None = None
         self._pool: ThreadPool | None = None
         self._skill_pool: ThreadPool | None = None
-        self._root_solver: MateSolver | None = None
+        # A solver with a small table, for the root before a search; None if there is no memory for it.
+        self.root_solver: MateSolver | None = None
         self._root_solver_tried = False
-        self._book: BookPlayer | None = None
+        self.book: BookPlayer | None = None
         self._book_path = ""
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
@@ -69,11 +70,6 @@ class Resources:
         return self._stop
 
     @property
-    def root_solver(self) -> MateSolver | None:
-        """A mate solver with a small table, for the root before a search; None if there is no memory for it."""
-        return self._root_solver
-
-    @property
     def pool(self) -> ThreadPool:
         """The thread pool of the last load."""
         if self._pool is None:
@@ -88,11 +84,6 @@ class Resources:
         if self._skill_pool is None:
             self._skill_pool = ThreadPool(self.core, self.stop, SKILL_MEGABYTES, 1, self._weights)
         return self._skill_pool
-
-    @property
-    def book(self) -> BookPlayer | None:
-        """The book, None without one."""
-        return self._book
 
     def load(self) -> None:
         """Load what the options name; cheap if nothing changed. CoreError, MemoryError.
@@ -114,12 +105,9 @@ class Resources:
         if self._book_failed:
             self._book_failed, self._book_path = False, ""
 
-    def mate_solver(self, most: float) -> MateSolver:
-        """Return a new mate solver for `Threads` with min(USI_Hash, `most`) megabytes, halved until it fits.
-        MemoryError.
-        """
-        megabytes = int(min(self._options.number("USI_Hash"), most))
-        return self._allocate_halving(megabytes, self._new_mate_solver)
+    def mate_solver(self) -> MateSolver:
+        """Return a new mate solver for `Threads` with a table of `USI_Hash`, halved until it fits. MemoryError."""
+        return self._allocate_halving(self._options.number("USI_Hash"), self._new_mate_solver)
 
     def load_with_keepalive(self, between_games: bool) -> None:
         """Load, and print an empty line every second so that the GUI does not time out.
@@ -234,7 +222,7 @@ class Resources:
             return
         self._root_solver_tried = True
         try:
-            self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
+            self.root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
         except MemoryError as error:
             self._writer.info(f"{text_of(error)}; no mate search before a search")
 
@@ -243,11 +231,11 @@ class Resources:
         path = "" if name == NO_BOOK else name
         if path == self._book_path:
             return
-        self._book, self._book_path = None, path
+        self.book, self._book_path = None, path
         if not path:
             return
         try:
-            self._book = BookPlayer(open_book(path), self._writer.info)
+            self.book = BookPlayer(open_book(path), self._writer.info)
         except BookError as error:
             self._book_failed = True
             self._writer.info(f"{error}; playing without a book")
