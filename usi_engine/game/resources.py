@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import Core, text_of
-from usi_engine.evaluation.load import OPTIONS_FILE, eval_options, evaluation_title, load_evaluation
+from usi_engine.evaluation.load import OPTIONS_FILE, advised_scale, eval_options, evaluation_title, load_evaluation
 from usi_engine.evaluation.names import INTERNAL, MATERIAL, WeightsError
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
-from usi_engine.usi.options import Options
+from usi_engine.usi.options import FV_SCALE, Options
 from usi_engine.usi.output import Writer, repeated
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Resources:
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
         self._advised_by: str | None = None  # the evaluation whose eval_options.txt was read
+        self._advised_scale = FV_SCALE
         self._weights_failed = self._book_failed = False
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
@@ -104,12 +105,9 @@ class Resources:
         if self._book_failed:
             self._book_failed, self._book_path = False, ""
 
-    def mate_solver(self, most: float) -> MateSolver:
-        """Return a new mate solver for `Threads` with min(USI_Hash, `most`) megabytes, halved until it fits.
-        MemoryError.
-        """
-        megabytes = int(min(self._options.number("USI_Hash"), most))
-        return self._allocate_halving(megabytes, self._new_mate_solver)
+    def mate_solver(self) -> MateSolver:
+        """Return a new mate solver for `Threads` with a table of `USI_Hash`, halved until it fits. MemoryError."""
+        return self._allocate_halving(self._options.number("USI_Hash"), self._new_mate_solver)
 
     def load_with_keepalive(self, between_games: bool) -> None:
         """Load, and print an empty line every second so that the GUI does not time out.
@@ -153,7 +151,7 @@ class Resources:
     def _load_weights(self) -> None:
         """Load the evaluation if it changed, else the package's network, else none. Drops the thread pools."""
         self._read_eval_options()
-        key = self._evaluation_name(), self._options.number("FV_SCALE")
+        key = self._evaluation_name(), self._options.number("FV_SCALE") or self._advised_scale
         if key == self._weights_key:
             return
         self._pool = self._skill_pool = None
@@ -172,10 +170,13 @@ class Resources:
         if name == self._advised_by:
             return
         self._advised_by = name
+        lines, told = list[str](), list[str]()
         try:
-            told = self._options.advise(eval_options(name))
+            lines = eval_options(name)
         except WeightsError as error:
             told = [str(error)]
+        self._advised_scale = advised_scale(lines)
+        told += self._options.advise(lines)
         for sentence in told:
             self._writer.info(f"{OPTIONS_FILE}: {sentence}")
 
