@@ -1,11 +1,6 @@
-"""`usi_engine analyze`: text, KIF, HTML, resuming, Ctrl-C."""
+"""`usi_engine analyze`: text, KIF, HTML, resuming."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +10,7 @@ from core_ext.board import Board
 from core_ext.engine import MATE
 from tests.analysis.common import in_turn, japanese, page_json, three_moves
 from tests.positions import MATE_IN_ONE, MATED
-from tests.programs import INTERRUPTIBLE
+from tests.programs import output_of
 from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
 from usi_engine.__main__ import TOOLS
 from usi_engine.analysis.analyst import Analyst
@@ -26,7 +21,6 @@ from usi_engine.analysis.terminal import lines_of, print_game
 from usi_engine.api.results import Analysis
 from usi_engine.columns import cells
 
-ROOT = Path(__file__).resolve().parents[2]
 GAME = RECORDS / "game.kif"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 
@@ -223,31 +217,7 @@ def test_a_stopped_run_goes_on_where_it_stopped(
     assert capsys.readouterr().out == resumed
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_stops_a_long_search(cache_folder: Path) -> None:
-    words = [*INTERRUPTIBLE, "analyze", str(GAME), "--seconds", "100", "--eval", "material"]
-    environment = os.environ | {"KOMADORI_CACHE": str(cache_folder)}
-    program = subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
-    for _ in range(300):  # until it is searching: the folder of the store is made before
-        if (cache_folder / "analysis").is_dir():
-            break
-        time.sleep(0.1)
-    time.sleep(0.5)
-    program.send_signal(signal.SIGINT)
-    _, errors = program.communicate(timeout=20)
-    assert program.returncode == 130
-    assert errors.splitlines()[-1].startswith("stopped; ")
-    assert "Traceback" not in errors
-
-
-def test_play_imports_none_of_these() -> None:
-    names = "{'rsshogi', 'rich', 'numpy', 'platformdirs', 'usi_engine.analysis', 'usi_engine.records'}"
-    code = f"import sys, usi_engine.__main__; print([*{names} & set(sys.modules)])"
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-
-
 def test_commands_need_no_numpy() -> None:
     """The folder without Python has neither of these libraries."""
     code = f"import sys; sys.modules |= {{'numpy': None, 'rsshogi': None}}; import {', '.join(TOOLS.values())}"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    output_of(code)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +9,6 @@ from typing import Any
 import pytest
 
 from core_ext.board import Board
-from tests.programs import INTERRUPTIBLE
 from tests.records.common import RECORDS
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.api.results import Analysis
@@ -24,7 +19,6 @@ from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.tree import Candidate, Position, Tree, book_text, weighted, within_margin
 from usi_engine.search.report import Line
 
-ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 START = Board().sfen()
 
@@ -333,20 +327,6 @@ def test_more_moves_are_valued_near_the_start(out: Path) -> None:
             counts.setdefault(int(line.split()[4]), set()).add(len(book.probe(line[5:]).moves))
     assert counts[1] == counts[2] == {8}
     assert all(counts[ply] <= ({4} if ply <= 6 else {2}) for ply in counts if ply > 2)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c(out: Path) -> None:
-    words = [*INTERRUPTIBLE, "book", "build", "--out", str(out), "--seconds", "100", "--eval", "material"]
-    program = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    for _ in range(300):
-        if Path(f"{out}.journal").exists():
-            break
-        time.sleep(0.1)
-    time.sleep(0.5)
-    program.send_signal(signal.SIGINT)
-    _, errors = program.communicate(timeout=20)
-    assert program.returncode == 130 and errors.startswith("stopped; ")
 
 
 # ---- show ----

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import random
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,14 +14,12 @@ from types import SimpleNamespace
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import Network
-from tests.engine.usi_transport import ROOT, Program
+from tests.engine.usi_transport import Program
 from tests.eval.test_cache import Arrays
 from tests.positions import MOST_MOVES
+from tests.programs import output_of
 from usi_engine.evaluation import cache
-from usi_engine.evaluation.kpp_file import read_blocks
-from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
+from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game import loop
 from usi_engine.usi.protocol import Quit
 
@@ -31,24 +28,6 @@ MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 
 
 # ---- truncated files ----
-
-
-def test_a_truncated_network(tmp_path: Path) -> None:
-    data, path = PACKAGED[INTERNAL].read_bytes(), tmp_path / "nn.bin"
-    path.write_bytes(data)
-    assert isinstance(load_evaluation(str(path)), Network)
-    for size in (*range(0, 4 * PAGE, PAGE), *range(0, len(data), 64 * PAGE), len(data) - 1):
-        path.write_bytes(data[:size])
-        with pytest.raises(WeightsError, match=r"nn\.bin") as refused:
-            load_evaluation(str(path))
-        assert "\n" not in str(refused.value)
-
-
-def test_truncated_kpp_weights() -> None:
-    data = PACKAGED[KPP].read_bytes()
-    for size in (*range(0, 10 * PAGE, PAGE), *range(0, len(data), 1024 * PAGE), len(data) - 1):
-        with pytest.raises(WeightsError):
-            read_blocks(data[:size])
 
 
 def test_a_truncated_cache(cache_folder: Path) -> None:
@@ -72,13 +51,6 @@ from usi_engine.evaluation import cache
 """
 
 
-def run_python(program: str, *arguments: str) -> tuple[int, bytes]:
-    """Run a program in another process; return its status and output, which should be 0 and empty."""
-    command = [sys.executable, "-c", IMPORTS + program, *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=120)
-    return done.returncode, done.stdout + done.stderr
-
-
 KEEP = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -88,7 +60,7 @@ cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 def test_a_full_disk_leaves_no_cache(tmp_path: Path) -> None:
-    assert run_python(KEEP, str(tmp_path / "cache" / "x.unfolded")) == (0, b"")
+    assert output_of(IMPORTS + KEEP, str(tmp_path / "cache" / "x.unfolded")) == ""
     assert not list((tmp_path / "cache").iterdir())
 
 
@@ -110,8 +82,8 @@ def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
     """One start deletes the file repeatedly; the others always read a complete one."""
     path = tmp_path / "cache" / "x.unfolded"
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda number: run_python(AT_ONCE, str(path), str(number)), range(4)))
-    assert done == [(0, b"")] * 4
+        done = list(pool.map(lambda number: output_of(IMPORTS + AT_ONCE, str(path), str(number)), range(4)))
+    assert done == [""] * 4
     assert len(list(path.parent.iterdir())) <= 1
 
 

@@ -124,13 +124,6 @@ def test_the_best_thread_is_played() -> None:
     assert len(voted.lines) == 1
 
 
-def test_multipv_lines_are_sorted() -> None:
-    result, _ = search(Script(), TimeLimits(), SearchLimits(6, 0, 4))
-    values = [line.value for line in result.lines]
-    assert len({line.move for line in result.lines}) == 4
-    assert values == sorted(values, reverse=True)
-
-
 def test_lines_of_a_depth_cut_short_are_sorted() -> None:
     """The second line of depth 4 is better than the first and is played; the time ends within the third."""
     script = Script(seconds=lambda depth: 0.0, stuck=(4, 2))

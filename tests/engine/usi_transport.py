@@ -9,19 +9,17 @@ import os
 import queue
 import re
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 from core_ext.board import Board
+from tests.programs import ENGINE, ROOT
 from usi_engine.core import Core
 from usi_engine.game.loop import serve
 from usi_engine.usi.output import Writer
 
-ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 20.0
 # Tests expect a search; tests of books turn it on again.
 NO_BOOK = b"setoption name USI_OwnBook value false\n"
@@ -79,7 +77,7 @@ class Transport:
         if not raw:
             self.ended = True
             return None
-        line = check_form(raw)
+        line = self._checked(raw)
         self.seen.append(line)
         self._check_moves(line)
         return line
@@ -98,6 +96,15 @@ class Transport:
             self._next_root = replay(line, self._next_root)
         elif line.startswith("go"):
             self._positions.append(self._next_root.copy())
+
+    def _checked(self, raw: bytes) -> str:
+        """Return a line of 7-bit ASCII without a carriage return or double spaces."""
+        assert raw.endswith(b"\n"), raw
+        line = raw[:-1].decode("ascii")
+        assert not line.startswith("info") or INFO.fullmatch(line), line
+        board_drawing = not line.startswith(("info", "bestmove", "option", "id ", "checkmate"))
+        assert board_drawing or (line == line.strip() and "  " not in line and "\r" not in line), line
+        return line
 
     def _check_moves(self, line: str) -> None:
         if line.startswith("info") and " pv " in line:
@@ -123,16 +130,6 @@ class Transport:
 
     def end_input(self) -> None:
         raise NotImplementedError
-
-
-def check_form(raw: bytes) -> str:
-    """Return a line of 7-bit ASCII without a carriage return or double spaces."""
-    assert raw.endswith(b"\n"), raw
-    line = raw[:-1].decode("ascii")
-    assert not line.startswith("info") or INFO.fullmatch(line), line
-    board_drawing = not line.startswith(("info", "bestmove", "option", "id ", "checkmate"))
-    assert board_drawing or (line == line.strip() and "  " not in line and "\r" not in line), line
-    return line
 
 
 def replay(line: str, before: Board) -> Board:
@@ -206,10 +203,12 @@ class InProcess(Transport):
 class Program(Transport):
     """The real program; without arguments it plays with the material value, which needs no time to load."""
 
-    def __init__(self, *arguments: str, cwd: str | None = None, evaluation: str = "material") -> None:
+    def __init__(
+        self, *arguments: str, cwd: str | None = None, evaluation: str = "material", program: Sequence[str] = ENGINE
+    ) -> None:
         super().__init__()
         pipe = subprocess.PIPE
-        command = [sys.executable, "-m", "usi_engine", *arguments]
+        command = [*program, *arguments]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment)
         self._thread = threading.Thread(target=self._read, daemon=True)

@@ -22,10 +22,9 @@ import pytest
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
 from core_ext.training import Trainer
-from tests.engine.usi_transport import ROOT
 from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import RATES, SMALL, items_of, random_game, read_games
-from tests.programs import INTERRUPTIBLE
+from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint

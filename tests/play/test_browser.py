@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import ROOT
 from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
-from tests.programs import INTERRUPTIBLE
+from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.analysis.page import read
 from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
+from usi_engine.game import session
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
 from usi_engine.play.game import HANDICAPS, LiveGame
@@ -97,8 +97,9 @@ class Pages:
 
 
 @pytest.fixture
-def opened() -> Iterator[list[Pages]]:
-    """Pages to close at the end."""
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Pages]]:
+    """Pages to close at the end; a search that does not stop ends soon."""
+    monkeypatch.setattr(session, "QUIT_SECONDS", 0.1)
     pages: list[Pages] = []
     yield pages
     for one in pages:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,8 +13,7 @@ from typing import Any
 import pytest
 
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import ROOT
-from tests.programs import INTERRUPTIBLE
+from tests.programs import ROOT, run_command
 from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
@@ -370,42 +366,13 @@ def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None
     assert message in errors
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_output_that_cannot_be_written() -> None:
-    program = [sys.executable, "-m", "usi_engine", "play", "--eval", "material"]
-    with open("/dev/full", "w", encoding="ascii") as full:
-        done = subprocess.run(
-            program, input=b"", stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=60, check=False
-        )
-    assert done.returncode == 1 and done.stderr == b"cannot write the output: No space left on device\n"
-
-
 def test_the_program_ends_with_its_input() -> None:
     """Letters without colour, and without rich, if the output is neither UTF-8 nor a terminal."""
     python = [sys.executable, "-X", "utf8=0", "-X", "importtime"]
     program = [*python, "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
-    done = subprocess.run(
-        program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
-        env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert b"rich" not in done.stderr
-    assert all(line.startswith(b"import time:") for line in done.stderr.splitlines())
-    assert b"  9  8  7" in done.stdout and b"\x1b" not in done.stdout
-    assert b"3. Black> " in done.stdout
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
-@pytest.mark.parametrize("words", [["--side", "black"], ["--side", "white", "--level", "20", "--seconds", "60"]])
-def test_ctrl_c_ends_it(words: list[str]) -> None:
-    """At the prompt, and while the engine searches."""
-    program = [*INTERRUPTIBLE, "play", "--eval", "material", *words]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as started:
-        assert started.stdout is not None
-        printed = b""
-        while printed.count(b"Komadori") + printed.count(b"Player") < 2:
-            printed += os.read(started.stdout.fileno(), 1000)
-            assert started.poll() is None
-        started.send_signal(signal.SIGINT)
-        _, errors = started.communicate(timeout=20)
-    assert (started.returncode, errors) == (130, b"")
+    environment = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
+    done = run_command(program, input="7g7f\n\xff\xfe\nflip\n", encoding="latin-1", env=environment)
+    assert done.returncode == 0 and "rich" not in done.stderr
+    assert all(line.startswith("import time:") for line in done.stderr.splitlines())
+    assert "  9  8  7" in done.stdout and "\x1b" not in done.stdout
+    assert "3. Black> " in done.stdout

@@ -13,7 +13,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po
 
-from tests.project.pages import ROOT
+from tests.programs import ROOT
 from usi_engine.analysis.page import PAGES, english_texts
 from usi_engine.core import with_places
 
