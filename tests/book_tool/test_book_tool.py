@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core_ext.board import Board
 from tests.records.common import RECORDS
-from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.api.results import Analysis
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.text import book_text, weighted
-from usi_engine.book_tool.tree import Candidate, Position, Tree, within_margin
+from usi_engine.book_tool.tree import Candidate, Position, Tree, book_text, weighted, within_margin
 from usi_engine.search.report import Line
 
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
@@ -36,7 +37,7 @@ def after(*moves: str) -> str:
 def position(line: str, **values: int) -> Position:
     """Return the position after a line, whose moves have these values at depth 5."""
     moves = line.split()
-    found = [Candidate(move, value, 5, "", 0, after(*moves, move)) for move, value in values.items()]
+    found = [Candidate(BookMove(move, "", value, 5, 0), after(*moves, move)) for move, value in values.items()]
     return Position(after(*moves), tuple(found))
 
 
@@ -262,15 +263,15 @@ class Searched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int = 10**6) -> None:
         self.sfens: list[str] = []
-        lines = Analyst.lines
+        evaluate = Analyst.evaluate
 
-        def counted(analyst: Analyst, board: Board, wanted: Wanted) -> tuple[Line, ...]:
+        def counted(analyst: Analyst, board: Board, *wanted: Any, **limits: Any) -> Analysis:
             if len(self.sfens) == last:
                 raise KeyboardInterrupt
             self.sfens.append(position_key(board.sfen()))
-            return lines(analyst, board, wanted)
+            return evaluate(analyst, board, *wanted, **limits)
 
-        monkeypatch.setattr(Analyst, "lines", counted)
+        monkeypatch.setattr(Analyst, "evaluate", counted)
 
 
 def test_a_stopped_build_continues(

@@ -10,9 +10,8 @@ from rsshogi.record import Record
 
 from tests.csa.conftest import ClientRunner
 from tests.csa.server import START_POSITION, Talk, game, script, summary
-from usi_engine.csa import client as clients
+from usi_engine.csa import record as records
 from usi_engine.csa.client import Client, SessionError
-from usi_engine.csa.journal import recover
 from usi_engine.usi.driver import Engine
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
@@ -267,17 +266,14 @@ def test_a_move_that_the_server_makes_for_the_client(runner: ClientRunner) -> No
 
 
 def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The journal stays, with the end of the game; the next start makes it a record."""
-
     def fail(*_: object) -> None:
         raise OverflowError("too large")
 
-    monkeypatch.setattr(clients, "save", fail)
+    monkeypatch.setattr(records, "write_new", fail)
     run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
     assert run.notes[-1] == "won after 1 moves (RESIGN): no record: too large"
-    recover(run.folder, run.notes.append)
-    assert run.record().endswith("+7776FU\nT0\n%TORYO\nT1\n")
+    assert run.notes.count("test+1 is not saved while it is played: too large") == 1
 
 
 def test_lines_that_mean_nothing(runner: ClientRunner) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from usi_engine.core import load_core
 from usi_engine.evaluation.load import packaged_network
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.game import thinking
-from usi_engine.game.mating import MIN_MEGABYTES, table_megabytes
 
 MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
 
@@ -138,12 +136,3 @@ def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(real: InProc
     real.expect("^info string the game is won by declaration under CSARule27$")
     real.send("stop")
     real.expect("^bestmove win$")
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "nodes", "megabytes"),
-    [(None, None, math.inf), (100, None, MIN_MEGABYTES), (2000, None, 256), (None, 819200, 100)],
-)
-def test_size_of_a_mate_table(milliseconds: int | None, nodes: int | None, megabytes: float) -> None:
-    """The table is no larger than the search can fill."""
-    assert table_megabytes(milliseconds, nodes) == megabytes

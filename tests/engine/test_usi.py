@@ -82,4 +82,4 @@ def test_answering_time(program: Program, go: str, after: list[str], least: floa
     """The answer to a stop is prompt; others come before the flag falls, and use a fifth of the time or more."""
     program.send("setoption name Threads value 2", SMALL_TABLE, "isready")
     program.expect("^readyok$")
-    assert least < median_seconds(program, go, 9 if most < 1 else 3, after) < most
+    assert least < median_seconds(program, go, 9 if most < 1 else 1, after) < most

@@ -17,13 +17,14 @@ from tests.programs import ROOT, run_command
 from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
-from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game import HANDICAPS, LiveGame
 from usi_engine.play.game_loop import GameLoop, value_text
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save
 from usi_engine.play.screen import Screen
 from usi_engine.play.view import View
+from usi_engine.usi.protocol import STARTPOS
 
 CORE = load_core()
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
@@ -68,7 +69,7 @@ class Played:
         return any(text in said for said in self.said)
 
 
-def play(*lines: str, start: str = START, **settings: Any) -> Played:
+def play(*lines: str, start: str = STARTPOS, **settings: Any) -> Played:
     """Play these lines to their end against an engine that answers with its first move."""
     quick = Script(seconds=lambda depth: 0.0)
     return Played(list(lines), LiveGame(CORE, start), Settings(**{"seconds": 0.05} | settings), quick).run()
@@ -113,15 +114,15 @@ def test_moves_of_the_person(words: str, side: str, own: str) -> None:
 @pytest.mark.parametrize(
     ("words", "start", "side", "said"),
     [
-        ("undo", START, "b", "no move to take back"),
+        ("undo", STARTPOS, "b", "no move to take back"),
         ("", "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1", "b", "Black wins: the king is mated."),
         ("G*5b", MATE_IN_ONE, "b", "Black wins: the king is mated."),
         ("G*5b 5i5h hint resign", MATE_IN_ONE, "b", "the game is over: undo, save, new or quit"),
-        ("7g7f 投了", START, "b", "White wins by resignation."),
-        ("declare", START, "b", "a win cannot be declared here"),
+        ("7g7f 投了", STARTPOS, "b", "White wins by resignation."),
+        ("declare", STARTPOS, "b", "a win cannot be declared here"),
         ("declare", DECLARABLE, "b", "Black wins by declaration"),
         ("5i5h", DECLARABLE.replace(" b ", " w "), "w", "Black wins by declaration"),
-        ("2h3h 8b7b 3h2h 7b8b " * 3, START, "", "A draw by fourfold repetition."),
+        ("2h3h 8b7b 3h2h 7b8b " * 3, STARTPOS, "", "A draw by fourfold repetition."),
     ],
 )
 def test_ends_of_the_game(words: str, start: str, side: str, said: str) -> None:

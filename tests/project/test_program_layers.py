@@ -20,18 +20,17 @@ LAYERS: dict[str, str] = {
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
     "mate_tool": "problems command",
-    "analysis": "judgement limits analyst report words explain store kif puzzles page_labels page_nodes page terminal "
-    "suite analyze",
-    "book_tool": "journal show tree grow text command",
+    "analysis": "judgement analyst report words explain store kif puzzles page_nodes page terminal suite analyze",
+    "book_tool": "journal show tree grow command",
     "learn": "game processes cluster pool files checkpoint",
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
     "learn.selfplay": "game_file append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
-    "csa": "background clock position protocol connection game record journal client command",
+    "csa": "background clock position protocol connection game record client command",
     "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "
-    "browser_server browser_texts browser command",
+    "browser_server browser command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

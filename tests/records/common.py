@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from usi_engine.analysis.judgement import Evaluated
-from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.analyst import Limits
+from usi_engine.api.results import Analysis, Score, Variation
 from usi_engine.evaluation.names import MATERIAL
 from usi_engine.records.faults import RecordError
 from usi_engine.records.games import Game, read_games
@@ -32,6 +32,7 @@ def faults_of(path: Path) -> list[str]:
     return [str(item).replace(str(path), path.name) for item in read(path) if isinstance(item, RecordError)]
 
 
-def valued(value: int, *pv: str, mate: int | None = None) -> Evaluated:
+def valued(value: int, *pv: str, mate: int | None = None) -> Analysis:
     """A result for the side to move."""
-    return Evaluated(value, mate, 10, 1000, 500, pv)
+    score = Score(value, value if mate is None else None, mate)
+    return Analysis((Variation(score, pv, 10, 10),) if pv else (), score, 10, 1000, 0.5)

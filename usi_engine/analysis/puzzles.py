@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from usi_engine.analysis.judgement import Evaluated, percent
+from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import marked, side_names
 from usi_engine.api.mate_search import interruptible
+from usi_engine.api.results import Analysis
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.notation import move_text
@@ -31,7 +32,7 @@ CHECK_NODES = 100_000  # for each reply to another check
 MEGABYTES = 32
 
 # Returns the two best lines of the position after so many moves, found with so many times the limits.
-Search = Callable[[int, int], Evaluated]
+Search = Callable[[int, int], Analysis]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def candidates(result: AnalysedGame, search: Search) -> list[int]:
     ranked = list[tuple[float, int]]()
     for ply, found in enumerate(result.evaluated):
         missed = is_missed(result, ply)
-        if not found.pv or percent(found.value) < LEAST_CHANCE or (goes_on(result, ply) and not missed):
+        if not found.pv or percent(found.score.value) < LEAST_CHANCE or (goes_on(result, ply) and not missed):
             continue
         gap = gap_of(search(ply, 1))
         if has_mate(found) or (gap >= MARGIN and (missed or not recaptures(result, ply))):
@@ -78,14 +79,15 @@ def is_missed(result: AnalysedGame, ply: int) -> bool:
     return ply < len(result.judged) and bool(result.judged[ply].grade or result.missed_mate(ply + 1))
 
 
-def gap_of(found: Evaluated) -> float:
+def gap_of(found: Analysis) -> float:
     """Return by how many percentage points the best move wins more than the second best; 0 without a second."""
-    return round(percent(found.value) - percent(found.others[0].value), 1) if found.others else 0.0
+    best, *others = (percent(line.score.value) for line in found.lines[:2])
+    return round(best - others[0], 1) if others else 0.0
 
 
-def has_mate(found: Evaluated) -> bool:
+def has_mate(found: Analysis) -> bool:
     """Return True if the side to move mates."""
-    return found.mate is not None and found.value > 0
+    return found.score.mate is not None and found.score.value > 0
 
 
 def goes_on(result: AnalysedGame, ply: int) -> bool:
@@ -104,20 +106,15 @@ def recaptures(result: AnalysedGame, ply: int) -> bool:
 def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None:
     """Return the puzzle of a position if the deeper search confirms its one best move."""
     first, found, board = search(ply, 1), search(ply, EFFORT), result.game.board(ply)
-    chance = percent(found.value)
+    chance = percent(found.score.value)
     if min(gap_of(first), gap_of(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
         return None
-    move, other = (marked(move_text(board, line.pv[0])) for line in (found, found.others[0]))
+    move, other = (marked(move_text(board, line.move)) for line in found.lines[:2])
     answer = _("{move} has a winning chance of {chance} %, the next best move, {other}, only {less} %.")
-    less = percent(found.others[0].value)
+    less = percent(found.lines[1].score.value)
     answer = answer.format(move=move, chance=f"{chance:.1f}", other=other, less=f"{less:.1f}")
-    goal = _("{side} to move: find the best move").format(side=side_to_move(result, ply))
+    goal = _("{side} to move: find the best move").format(side=side_names(result.game)[board.turn])
     return Puzzle(ply, board, "best", goal, found.pv[:1], (found.pv[:1],), answer)
-
-
-def side_to_move(result: AnalysedGame, ply: int) -> str:
-    """Return the name of the side to move after `ply` moves."""
-    return side_names(result.game)[0 if result.black_to_move(ply) else 1]
 
 
 # ---- mates ----
@@ -135,7 +132,8 @@ def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
     accept = solver.accepted(board, solution)
     if accept is None:
         return None
-    goal = _("{side} to move: find the mate in {plies}").format(side=side_to_move(result, ply), plies=len(solution))
+    goal = _("{side} to move: find the mate in {plies}")
+    goal = goal.format(side=side_names(result.game)[board.turn], plies=len(solution))
     return Puzzle(ply, board, "mate", goal, tuple(solution), accept, _("Mate in {plies}.").format(plies=len(solution)))
 
 

@@ -7,7 +7,6 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import TypeVar
 
 from usi_engine.api.results import Analysis, Watch
@@ -57,9 +56,7 @@ class AnalysisStream:
     def __enter__(self) -> AnalysisStream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         while self._thread.is_alive():
             self.stop()  # repeatedly, because a search that begins forgets it
             self._thread.join(WATCH)

@@ -9,16 +9,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from usi_engine import __version__
-from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.limits import Limits, add_limits, limits_of
+from usi_engine.analysis.analyst import Analyst, Limits, add_limits, limits_of
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
-from usi_engine.book_tool.grow import GrowthPlan, PlayedMoves, Searcher, count_moves, grow, tree_from_games
+from usi_engine.book_tool.grow import PlayedMoves, Searcher, count_moves, grow, tree_from_games
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.show import table
-from usi_engine.book_tool.text import book_text
-from usi_engine.book_tool.tree import Tree
-from usi_engine.core import Core, CoreError, board_of, load_core, report
+from usi_engine.book_tool.tree import Tree, book_text
+from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.language import _
@@ -29,7 +27,6 @@ from usi_engine.usi.output import printable
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000
-INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def parser() -> argparse.ArgumentParser:
@@ -129,7 +126,8 @@ def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMove
     tree = tree_from_games(counted, core, searcher)
     positions = args.positions or (0 if args.games else DEFAULT_POSITIONS)
     if searcher and positions:
-        grow(tree, GrowthPlan(core.board(args.start).sfen(), positions, args.plies, args.margin), searcher)
+        start = core.board(args.start).sfen()
+        grow(tree, searcher, start=start, positions=positions, plies=args.plies, margin=args.margin)
     return tree
 
 
@@ -159,11 +157,6 @@ def note(args: argparse.Namespace, searches: bool, games: int) -> str:
 def main(words: list[str]) -> int:
     """Run the command; return 0, 1 if a record could not be read, 2 on an error, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    try:
-        return build(args) if args.command == "build" else show(args)
-    except KeyboardInterrupt:
-        print(_("stopped; finished searches are kept: the same command continues from here"), file=sys.stderr)
-        return INTERRUPTED
-    except (OSError, ValueError, BookError, CoreError, WeightsError, MemoryError) as error:
-        report(error)
-        return 2
+    command = build if args.command == "build" else show
+    stopped = _("stopped; finished searches are kept: the same command continues from here")
+    return exit_status(lambda: command(args), ValueError, BookError, WeightsError, stopped=stopped)

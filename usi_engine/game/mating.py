@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from usi_engine.core import CoreError, text_of
@@ -20,18 +19,6 @@ INFO_SECONDS = 1.0
 # Node limit of the search for the shortest mate if the go has no limit: a multiple of the first mate's nodes.
 SHORTEST_MATE_FACTOR = 10
 MIN_SHORTEST_MATE_NODES = 10_000_000
-# The table is no larger than the search can fill, because each page is cleared at its first use. A node takes three
-# entries, 128 bytes, and up to a million nodes are searched per second.
-MIN_MEGABYTES = 16
-MEGABYTES_PER_SECOND = 128
-NODES_PER_MEGABYTE = 8192
-
-
-def table_megabytes(milliseconds: int | None, nodes: int | None) -> float:
-    """Return the size of table that a mate search of this length can fill; infinite without limits."""
-    by_time = math.inf if milliseconds is None else milliseconds * MEGABYTES_PER_SECOND / 1000
-    by_nodes = math.inf if nodes is None else nodes / NODES_PER_MEGABYTE
-    return max(MIN_MEGABYTES, min(by_time, by_nodes))
 
 
 class Mating:
@@ -65,8 +52,7 @@ class Mating:
         mate_move = board.mate_in_one()
         if mate_move:
             return "mate", [mate_move]
-        megabytes = table_megabytes(request.milliseconds, request.nodes)
-        return self._prove(self._resources.mate_solver(megabytes), request)
+        return self._prove(self._resources.mate_solver(), request)
 
     def _prove(self, solver: MateSolver, request: MateRequest) -> tuple[str, list[str]]:
         with repeated(lambda: self._print_info(solver, []), INFO_SECONDS):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__
 from usi_engine.core import Core, CoreError, board_after, load_core, text_of
-from usi_engine.game.console import HELP_LINES, describe, eval_lines, perft
+from usi_engine.game.console import DESCRIPTIONS, HELP_LINES, eval_lines, perft
 from usi_engine.game.mating import Mating
 from usi_engine.game.request import mate_request, search_request
 from usi_engine.game.resources import Resources
@@ -404,7 +404,7 @@ class Session:
             self._resources.load_in_play()
             lines = eval_lines(self._resources.pool.main, self._current())
         else:
-            lines = describe(command.what, self._current(), self._options.flag("GenerateAllLegalMoves"))
+            lines = DESCRIPTIONS[command.what](self._current(), self._options.flag("GenerateAllLegalMoves"))
         self._writer.lines(lines)
 
     def _perft(self, command: protocol.Perft) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.core import CoreError, text_of
+from usi_engine.core import CoreError, legal_part, text_of
 from usi_engine.game.request import SearchRequest
 from usi_engine.game.resources import Resources
 from usi_engine.game.skill import Skill, choose_line, limited
@@ -191,17 +191,6 @@ def answer_of(board: Board, pv: Sequence[str]) -> Answer:
     """Check and return move and ponder move of a line; the first legal move if the line has none, else resign."""
     moves = legal_part(board, pv[:2]) or board.legal_moves(include_all=True)[:1]
     return Answer(*moves) if moves else RESIGN
-
-
-def legal_part(board: Board, moves: Sequence[str]) -> tuple[str, ...]:
-    """Return the moves before the first illegal one. `board` is not changed."""
-    copy = board.copy()
-    for count, move in enumerate(moves):
-        try:
-            copy.push(move)
-        except ValueError:
-            return tuple(moves[:count])
-    return tuple(moves)
 
 
 def mates(request: SearchRequest, moves: Sequence[str]) -> bool:

@@ -36,7 +36,7 @@ class WinGraph {
 
   describe(ply) {
     const {move, text, win} = this.game.nodes[ply];
-    this.caption.textContent = `${ply}  ${move || this.game.labels.start}  ${text}  (${Math.round(win)} %)`;
+    this.caption.textContent = `${ply}  ${move || _("Start")}  ${text}  (${Math.round(win)} %)`;
   }
 
   draw() {

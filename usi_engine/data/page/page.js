@@ -1,8 +1,14 @@
 "use strict";
 // Helpers of all pages.
 
-// Fill in the words in braces.
-const fillText = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
+const data = JSON.parse(document.getElementById("data").textContent);
+
+// Return a text in the language of the page, with the words in braces filled in. The program finds the texts in these
+// files as arguments of this function and, in HTML, in elements with `data-text`.
+const _ = (text, values = {}) => (data.texts[text] || text).replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
+
+const SIDE_NAMES = {black: _("Black"), white: _("White")};
+const GRADE_NAMES = {blunder: _("Blunders"), mistake: _("Mistakes"), dubious: _("Dubious moves"), inaccuracy: _("Inaccuracies")};
 
 // Make an element. Attributes that begin with "on" are listeners; false, null and undefined leave an attribute out.
 function h(tag, attributes = {}, ...children) {
