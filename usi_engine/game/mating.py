@@ -65,14 +65,15 @@ class Mating:
         return status, moves
 
     def _shorten(self, solver: MateSolver, request: MateRequest, first: list[str]) -> list[str]:
-        """Return the line of the shortest mate found before a limit ends the search."""
+        """Return the line of the shortest mate, or of the shortest one found before a limit ends the search."""
         self._nodes_before, limit = solver.nodes, 0
         if request.nodes:
             limit = max(request.nodes - solver.nodes, 1)
         elif request.milliseconds is None:
             limit = max(SHORTEST_MATE_FACTOR * solver.nodes, MIN_SHORTEST_MATE_NODES)
         status, moves = solver.solve(request.board, limit, "shortest")
-        return moves if status == "mate" and len(moves) < len(first) else first
+        better = status == "mate" and (solver.proved_shortest or len(moves) < len(first))
+        return moves if better else first
 
     def _print_info(self, solver: MateSolver, moves: list[str]) -> None:
         stats = SearchStats(self._nodes_before + solver.nodes, self._control.total, solver.hashfull)
