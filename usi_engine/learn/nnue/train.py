@@ -275,7 +275,7 @@ def draw_curve(curve: Curve, path: Path, title: str) -> None:
         points = [(point["epoch"], point[name]) for point in curve if name in point]
         axes.plot(*zip(*points, strict=True), marker="o", label=name.replace("_", " ")) if points else None
     axes.set(title=title, xlabel="epoch", ylabel="held-out divergence")
-    axes.legend()
+    axes.legend() if axes.lines else None  # none were held out
     figure.savefig(path)
 
 
