@@ -22,7 +22,7 @@ from usi_engine.search import threads as search_threads
 from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool, game_rules
+from usi_engine.search.threads import ThreadPool, best_thread, game_rules
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer
@@ -122,6 +122,27 @@ def test_the_best_thread_is_played() -> None:
     (alone, _), (voted, _) = (search(script, TimeLimits(), limits, threads) for threads in (1, 3))
     assert voted.best.move != alone.best.move
     assert len(voted.lines) == 1
+
+
+def result(move: str, value: int, depth: int = 10) -> SearchResult:
+    return SearchResult(depth, (Line((move, "3c3d"), value, depth, depth + 2),))
+
+
+@pytest.mark.parametrize(
+    ("results", "chosen"),
+    [
+        ([result("7g7f", -50)], 0),  # without helpers
+        ([result("7g7f", 30), result("2g2f", 30)], 0),  # the main thread wins ties
+        ([result("7g7f", 30), result("2g2f", 30, 11), result("2g2f", 28)], 1),  # two against one
+        ([result("7g7f", 10, 9), result("2g2f", 90, 11)], 1),  # deeper and better
+        ([result("7g7f", 90, 9), result("2g2f", 10, 11)], 0),
+        ([result("7g7f", 3000, 30), result("2g2f", 31990), result("5g5f", 31997)], 2),  # the shortest proved win
+        ([result("7g7f", -31990, 20), result("2g2f", -900, 5)], 1),  # a proved loss only if all lose
+        ([result("7g7f", -31990, 20), result("2g2f", -31980, 25)], 0),
+    ],
+)
+def test_best_thread(results: list[SearchResult], chosen: int) -> None:
+    assert best_thread(results, 31_000) == results[chosen]
 
 
 def test_lines_of_a_depth_cut_short_are_sorted() -> None:

@@ -60,13 +60,6 @@ def waits(seed: int, times: int = TIMES) -> Iterator[float]:
         yield 0.0 if number % 5 == 0 else rng.uniform(0, 2 * SEARCH_SECONDS)
 
 
-def one_answer_each(engine: InProcess, goes: int) -> None:
-    """Check that every go has had one answer and the engine still responds."""
-    engine.send("isready")
-    engine.expect("^readyok$")
-    assert sum(line.startswith("bestmove") for line in engine.seen) == goes
-
-
 @pytest.mark.parametrize(
     ("go", "odd", "even"),
     [
@@ -77,16 +70,17 @@ def one_answer_each(engine: InProcess, goes: int) -> None:
 )
 def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even: list[str]) -> None:
     """It may come with ponderhit, or with the next go, which it does not end."""
-    engine, answers = make(), 0
+    engine = make()
     for number, wait in enumerate(waits(1), 1):
         engine.send(go)
         time.sleep(wait / 4 if "infinite" in go else wait)
         engine.send(*(odd if number % 2 else even))
         for _ in range(1 + ("go depth 2" in odd)):
             engine.expect("^bestmove", timeout=5)
-            answers += 1
         if number % 20 == 0:
-            one_answer_each(engine, answers)
+            engine.send("isready")
+            engine.expect("^readyok$")
+            assert engine.is_settled()
 
 
 @pytest.mark.parametrize("go", ["go infinite", PONDER])
@@ -99,4 +93,5 @@ def test_quit_or_the_end_of_input_during_a_search(make: Maker, go: str) -> None:
             engine.end_input()
         else:
             engine.send("quit")
-        assert sum(line.startswith("bestmove") for line in engine.drain(5)) == 1
+        engine.drain(5)
+        assert engine.is_settled()
