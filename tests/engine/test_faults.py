@@ -90,11 +90,6 @@ def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
 # ---- the most threads, the longest games, the most lines ----
 
 
-def resident_megabytes(engine: Program) -> int:
-    status = Path(f"/proc/{engine.process.pid}/status").read_text(encoding="ascii")
-    return int(status.split("VmRSS:")[1].split()[0]) >> 10
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes far more memory")
@@ -105,7 +100,7 @@ def test_512_threads() -> None:
     begun = time.monotonic()
     engine.expect("^readyok$", timeout=30)
     assert time.monotonic() - begun < 15  # 2 s on two idle cores
-    assert resident_megabytes(engine) < MOST_MEGABYTES
+    assert engine.megabytes() < MOST_MEGABYTES
     for _ in range(2):
         engine.send("position startpos", "go nodes 20000")
         engine.expect("^bestmove", timeout=60)
