@@ -19,7 +19,8 @@ from tests.eval.test_cache import Arrays
 from tests.positions import MOST_MOVES
 from tests.programs import output_of
 from usi_engine.evaluation import cache
-from usi_engine.evaluation.names import INTERNAL
+from usi_engine.evaluation.kpp_file import read_blocks
+from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 from usi_engine.game import loop
 from usi_engine.usi.protocol import Quit
 
@@ -28,6 +29,13 @@ MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 
 
 # ---- truncated files ----
+
+
+def test_truncated_kpp_weights() -> None:
+    data = PACKAGED[KPP].read_bytes()
+    for size in (*range(0, 10 * PAGE, PAGE), *range(0, len(data), 1024 * PAGE), len(data) - 1):
+        with pytest.raises(WeightsError):
+            read_blocks(data[:size])
 
 
 def test_a_truncated_cache(cache_folder: Path) -> None:
