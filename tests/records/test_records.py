@@ -10,7 +10,7 @@ from usi_engine import language
 from usi_engine.records import csa
 from usi_engine.records.formats import LARGEST_TEXT, decoded
 from usi_engine.records.games import Game
-from usi_engine.records.notation import japanese_text, kif_line, move_text, name_moves, western_text
+from usi_engine.records.notation import japanese_text, marked_kif, move_text, name_moves, western_text
 
 NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
 TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
@@ -116,8 +116,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_moves_in_japanese() -> None:
     """From a start that KIF draws as a diagram too; the names end at an illegal move."""
     moves = ["G*5b", "5i5h", "5b5c"]
-    assert kif_line(NO_GAME_START, moves) == "△５二金打 ▲５八玉(59) △５三金(52)"
-    assert kif_line(NO_GAME_START, moves[1:], moves[:1]) == "▲５八玉(59) △５三金(52)"
+    names = [move.text for move in name_moves(NO_GAME_START, moves, name=marked_kif)]
+    assert names == ["△５二金打", "▲５八玉(59)", "△５三金(52)"]
+    assert [move.text for move in name_moves(NO_GAME_START, moves[1:], moves[:1], marked_kif)] == names[1:]
     assert [move.text for move in name_moves(NO_GAME_START, ["G*5b", "5b5c"])] == ["△５二金"]
 
 

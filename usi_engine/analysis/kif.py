@@ -22,7 +22,7 @@ from usi_engine.analysis.report import AnalysedGame
 from usi_engine.api.results import Variation
 from usi_engine.core import load_core
 from usi_engine.records import kif
-from usi_engine.records.notation import kif_line
+from usi_engine.records.notation import marked_kif, name_moves
 from usi_engine.records.tree import Node
 from usi_engine.records.writer import verify
 
@@ -71,8 +71,8 @@ def shogigui_line(result: AnalysedGame, ply: int, number: int, line: Variation) 
     found, score = result.evaluated[ply], line.score.pov(load_core().black)
     best = " ○" if number == 1 and ply and result.judged[ply - 1].best else ""
     value = f"{score.value}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {abs(score.mate)}"
-    moves = [name.usi for name in result.named(ply, line.pv)]
-    text = f" 読み筋 {kif_line(result.game.start, moves, result.game.moves[:ply])}" if moves else ""
+    moves = name_moves(result.game.start, line.pv, result.game.moves[:ply], marked_kif)
+    text = f" 読み筋 {' '.join(move.text for move in moves)}" if moves else ""
     clock = f"{int(found.time) // 60:02}:{found.time % 60:04.1f}"
     return f"*解析 0{best} 候補{number} 時間 {clock} 深さ {found.depth} ノード数 {found.nodes} 評価値 {value}{text}"
 

@@ -6,14 +6,14 @@ EFFORT times its limits. A mate is proved by the mate solver; at each turn but t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import marked, side_names
-from usi_engine.api.mate_search import interruptible
+from usi_engine.api.mate_search import mate, second_solutions
 from usi_engine.api.results import Analysis
 from usi_engine.core import load_core
 from usi_engine.language import _
@@ -28,7 +28,6 @@ LEAST_CHANCE = 40.0  # percent; a best move that still loses makes no puzzle
 MOST = 10  # puzzles of a game
 LONGEST_MATE = 15  # plies; a mate in one is a puzzle only if it was missed
 MATE_NODES = 1_000_000
-CHECK_NODES = 100_000  # for each reply to another check
 MEGABYTES = 32
 
 # Returns the two best lines of the position after so many moves, found with so many times the limits.
@@ -125,63 +124,32 @@ def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
     board = result.game.board(ply)
     if not has_mate(result.evaluated[ply]):
         return None
-    solver = Solver()
-    solution = solver.solve(board, MATE_NODES, shortest=True)
+    solution = mate(board, nodes=MATE_NODES, shortest=True, megabytes=MEGABYTES).moves
     if not solution or len(solution) > LONGEST_MATE or (len(solution) == 1 and not is_missed(result, ply)):
         return None
-    accept = solver.accepted(board, solution)
+    accept = accepted(board, solution)
     if accept is None:
         return None
     goal = _("{side} to move: find the mate in {plies}")
     goal = goal.format(side=side_names(result.game)[board.turn], plies=len(solution))
-    return Puzzle(ply, board, "mate", goal, tuple(solution), accept, _("Mate in {plies}.").format(plies=len(solution)))
+    return Puzzle(ply, board, "mate", goal, solution, accept, _("Mate in {plies}.").format(plies=len(solution)))
 
 
-class Solver:
-    """A mate solver for one puzzle."""
+def accepted(board: Board, solution: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
+    """Return the accepted moves at each of the solver's turns; None if a turn before the last has several.
 
-    def __init__(self) -> None:
-        core = load_core()
-        self._stop = core.stop_token()
-        self._solver = core.mate_solver(MEGABYTES, self._stop)
-
-    def solve(self, board: Board, nodes: int, *, shortest: bool = False) -> list[str] | None:
-        """Return the moves of a mate, empty if there is none; None if the solver did not decide."""
-        aim = "shortest" if shortest else "shorter"
-        status, moves = interruptible(self._stop, lambda: self._solver.solve(board, nodes, aim))
-        return {"mate": moves, "nomate": []}.get(status)
-
-    def accepted(self, board: Board, solution: list[str]) -> tuple[tuple[str, ...], ...] | None:
-        """Return the accepted moves at each of the solver's turns; None if a turn before the last has several."""
-        turn, accepted = board.copy(), list[tuple[str, ...]]()
-        for number, move in enumerate(solution):
-            if number % 2 == 0:
-                others = [other for other in turn.checking_moves() if other != move]
-                if number < len(solution) - 1:
-                    if not all(self._fails(turn, other) for other in others):
-                        return None
-                    others = []
-                accepted.append((move, *(other for other in others if mates_at_once(turn, other))))
-            turn.push(move)
-        return tuple(accepted)
-
-    def _fails(self, board: Board, check: str) -> bool:
-        """Return True if a reply to the check provably escapes mate."""
-        after = board.copy()
-        after.push(check)
-        for reply in after.legal_moves:
-            after.push(reply)
-            if self.solve(after, CHECK_NODES) == []:
-                return True
-            after.pop()
-        return False
-
-
-def mates_at_once(board: Board, move: str) -> bool:
-    """Return True if the move mates."""
-    after = board.copy()
-    after.push(move)
-    return after.is_checkmate()
+    The last turn accepts every move that mates at once.
+    """
+    turn, accept = board.copy(), list[tuple[str, ...]]()
+    found = second_solutions(board, solution, nodes=MATE_NODES, megabytes=MEGABYTES)
+    for ply, move in enumerate(solution, 1):
+        if ply % 2:
+            others = [other for other in found if other.ply == ply and other.moves[0] in turn.legal_moves()]
+            if others and ply < len(solution):
+                return None
+            accept.append((move, *(other.moves[0] for other in others if other.moves[1:] == ())))
+        turn.push(move)
+    return tuple(accept)
 
 
 # ---- data of the page ----

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import read_position
+from usi_engine.records.notation import name_moves
 from usi_engine.usi.protocol import position_words
 
 MOST_PV_MOVES = 20  # in a comment
@@ -44,14 +45,8 @@ class GamePosition:
 
     def line(self, moves: Sequence[str]) -> list[str]:
         """Return a line from here in CSA, up to its first illegal move."""
-        board, line = self._board.copy(), list[str]()
-        for usi in moves[:MOST_PV_MOVES]:
-            try:
-                line.append(board.csa(usi))
-            except ValueError:
-                break
-            board.push(usi)
-        return line
+        named = name_moves(self.start, moves[:MOST_PV_MOVES], self.moves, lambda board, move: board.csa(move))
+        return [move.text for move in named]
 
     def command(self, *more: str) -> str:
         """Return the USI command that sets up the position, after further moves in USI."""

@@ -23,6 +23,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def check_suffix(out: Path, *suffixes: str) -> None:
+    """Raise SourceError if the name does not end in one of these."""
+    if out.suffix.lower() not in suffixes:
+        raise SourceError(f"--out {out}: expected a name that ends in {' or '.join(suffixes)}")
+
+
 def check_output(out: Path, inputs: Iterable[Path] = ()) -> None:
     """Raise SourceError if `out` is not a regular file or is one of the inputs."""
     if out.exists() and not out.is_file():

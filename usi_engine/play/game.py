@@ -22,6 +22,7 @@ HANDICAPS = {
     }.items()
 }  # fmt: skip
 OTHER = {"b": "w", "w": "b"}
+SIGNS = {"b": "+", "w": "-"}  # the sides in clocks and records
 
 
 def side_name(side: str) -> str:

@@ -118,7 +118,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, mo
     resumed = train(corpus, tmp_path / "broken", plan)
     assert bytes_of(resumed) == bytes_of(whole) and resumed.state.curve == whole.state.curve
     assert torch.equal(resumed.expander.progress, whole.expander.progress)
-    with pytest.raises(ValueError, match="another plan"):
+    with pytest.raises(ValueError, match=r"another plan \(rate 0\.004\);"):
         train(corpus, tmp_path / "broken", replace(plan, rate=1e-4))
 
 
@@ -219,5 +219,7 @@ def test_one_command_makes_a_network_to_play_with(
     assert isinstance(network, Network) and network.width == 64
     plan = json.loads(out.with_suffix(".card.json").read_text())["plan"]
     assert [plan[name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
-    assert main([*words, "--device", "cuda:99"]) == 1
-    assert "--device cuda:99: " in capsys.readouterr().err
+    for device, said in (("cuda:99", "--device cuda:99: "), ("meta", "torch: ")):
+        assert main([*words, "--device", device]) == 1
+        shown = capsys.readouterr().err
+        assert shown.startswith(said) and shown.count("\n") == 1

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import matplotlib.figure
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -269,8 +270,6 @@ class NetworkTraining:
 
 def draw_curve(curve: Curve, path: Path, title: str) -> None:
     """Draw the divergence on held-out positions by epochs."""
-    import matplotlib.figure  # noqa: PLC0415  (slow to import)
-
     axes = (figure := matplotlib.figure.Figure(layout="constrained")).subplots()
     for name in ("divergence", "rounded_divergence"):
         points = [(point["epoch"], point[name]) for point in curve if name in point]
