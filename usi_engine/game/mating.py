@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from usi_engine.core import CoreError, text_of
+from usi_engine.core import sentence_of
 from usi_engine.game.request import MateRequest
 from usi_engine.game.resources import Resources
 from usi_engine.search.report import SearchStats
@@ -37,10 +37,8 @@ class Mating:
             if request is not None:
                 self._resources.load_in_play()
                 status, moves = self._solve(request)
-        except (CoreError, MemoryError) as error:
-            self._writer.info(text_of(error))
         except Exception as error:
-            self._writer.info(f"error in mate search: {type(error).__name__}: {error}")
+            self._writer.info(sentence_of(error, "error in mate search"))
         words = {"mate": " ".join(moves), "nomate": "nomate"}
         self._writer.line(f"checkmate {words.get(status, 'timeout')}")
         self._control.answer_sent()
