@@ -36,6 +36,12 @@ def text_of(error: Exception) -> str:
     return str(error) or _("out of memory")  # Python's own MemoryError has no text
 
 
+def sentence_of(error: Exception, title: str) -> str:
+    """Return the text of a known error, or the title, type and text of an unexpected one."""
+    known = isinstance(error, (CoreError, MemoryError))
+    return text_of(error) if known else f"{title}: {type(error).__name__}: {error}"
+
+
 def reason_of(error: OSError) -> str:
     """Return the system's reason; the frequent ones are translated."""
     frequent = {

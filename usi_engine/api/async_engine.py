@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Coroutine, Sequence
-from functools import partial, wraps
+from collections.abc import Callable, Coroutine
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from usi_engine.api.results import Analysis
-from usi_engine.api.search_engine import OptionValues, SearchEngine
+from usi_engine.api.search_engine import SearchEngine
 from usi_engine.api.stream import WATCH, AnalysisStream
 from usi_engine.api.usi_process import UsiEngine
-from usi_engine.usi.driver import USUAL_TIMEOUTS, Timeouts
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -43,6 +41,16 @@ class AsyncStream:
     async def result(self) -> Analysis:
         """Wait for the end of the search and return its result."""
         return await asyncio.to_thread(self._stream.result)
+
+
+def starter(kind: Callable[Arguments, SearchEngine]) -> Callable[Arguments, Coroutine[Any, Any, AsyncEngine]]:
+    """Return the coroutine that makes an engine of this kind on a thread."""
+
+    @wraps(kind)
+    async def start(*arguments: Arguments.args, **named: Arguments.kwargs) -> AsyncEngine:
+        return AsyncEngine(await asyncio.to_thread(kind, *arguments, **named))
+
+    return start
 
 
 def coroutine(
@@ -84,25 +92,13 @@ class AsyncEngine:
     def __init__(self, engine: SearchEngine) -> None:
         self.engine = engine
 
-    @classmethod
-    async def popen(
-        cls,
-        command: str | os.PathLike[str] | Sequence[str],
-        *,
-        options: OptionValues | None = None,
-        folder: str | os.PathLike[str] | None = None,
-        timeouts: Timeouts = USUAL_TIMEOUTS,
-    ) -> AsyncEngine:
-        """Start another USI engine; arguments as for UsiEngine."""
-        start = partial(UsiEngine, command, options=options, folder=folder, timeouts=timeouts)
-        return cls(await asyncio.to_thread(start))
-
     async def __aenter__(self) -> AsyncEngine:
         return self
 
     async def __aexit__(self, *_error: object) -> None:
         await asyncio.to_thread(self.engine.close)
 
+    popen = staticmethod(starter(UsiEngine))
     analyse = coroutine(SearchEngine.analyse)
     analysis = async_stream(SearchEngine.analysis)
     play = coroutine(SearchEngine.play)

@@ -141,7 +141,7 @@ class Engine(SearchEngine):
         Within `watch` it returns at once; then the search ends, returns its result so far and frees the memory.
         """
         self._closed = True
-        if not self._home.is_here():
+        if os.getpid() != self._process:
             return  # nobody searches here, and a thread of the other process may have held the lock
         if self._runner.is_current():  # waiting for the search would be waiting for itself
             self._stop.set()

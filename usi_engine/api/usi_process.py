@@ -25,7 +25,7 @@ from usi_engine.api.results import (
     score_of,
 )
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
-from usi_engine.api.stream import WATCH
+from usi_engine.api.stream import WATCH, check_process
 from usi_engine.core import Core, legal_part, load_core
 from usi_engine.usi.driver import (
     SCORE,
@@ -121,13 +121,13 @@ class UsiEngine(SearchEngine):
 
     def stop(self) -> None:
         """End the search of another thread, which returns its result so far."""
-        self._home.check()
+        check_process(self._process)
         self._driver.stop()
 
     def close(self) -> None:
         """End the process, by force if it does not answer. It may be called twice."""
         self._closed = True
-        if not self._home.is_here():
+        if os.getpid() != self._process:
             return
         try:
             self._driver.stop()

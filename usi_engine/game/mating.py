@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from usi_engine.core import CoreError, text_of
+from usi_engine.core import sentence_of
 from usi_engine.game.request import MateRequest
 from usi_engine.game.resources import Resources
 from usi_engine.search.report import SearchStats
@@ -37,10 +37,8 @@ class Mating:
             if request is not None:
                 self._resources.load_in_play()
                 status, moves = self._solve(request)
-        except (CoreError, MemoryError) as error:
-            self._writer.info(text_of(error))
         except Exception as error:
-            self._writer.info(f"error in mate search: {type(error).__name__}: {error}")
+            self._writer.info(sentence_of(error, "error in mate search"))
         words = {"mate": " ".join(moves), "nomate": "nomate"}
         self._writer.line(f"checkmate {words.get(status, 'timeout')}")
         self._control.answer_sent()
@@ -65,14 +63,15 @@ class Mating:
         return status, moves
 
     def _shorten(self, solver: MateSolver, request: MateRequest, first: list[str]) -> list[str]:
-        """Return the line of the shortest mate found before a limit ends the search."""
+        """Return the line of the shortest mate, or of the shortest one found before a limit ends the search."""
         self._nodes_before, limit = solver.nodes, 0
         if request.nodes:
             limit = max(request.nodes - solver.nodes, 1)
         elif request.milliseconds is None:
             limit = max(SHORTEST_MATE_FACTOR * solver.nodes, MIN_SHORTEST_MATE_NODES)
         status, moves = solver.solve(request.board, limit, "shortest")
-        return moves if status == "mate" and len(moves) < len(first) else first
+        better = status == "mate" and (solver.proved_shortest or len(moves) < len(first))
+        return moves if better else first
 
     def _print_info(self, solver: MateSolver, moves: list[str]) -> None:
         stats = SearchStats(self._nodes_before + solver.nodes, self._control.total, solver.hashfull)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.core import CoreError, legal_part, text_of
+from usi_engine.core import legal_part, sentence_of
 from usi_engine.game.request import SearchRequest
 from usi_engine.game.resources import Resources
 from usi_engine.game.skill import Skill, choose_line, limited
@@ -69,7 +69,7 @@ class Thinking:
             self._resources.load_in_play()
             return self._without_search(request) or self._search(request)
         except Exception as error:
-            self._report(error)
+            self._writer.info(sentence_of(error, "error in search"))
         return lambda: [answer_of(request.board, ()).text()]
 
     def _lines_of(self, finish: Finish, request: SearchRequest | None) -> list[str]:
@@ -77,14 +77,8 @@ class Thinking:
         try:
             return finish()
         except Exception as error:
-            self._report(error)
+            self._writer.info(sentence_of(error, "error in search"))
             return resign() if request is None else [answer_of(request.board, ()).text()]
-
-    def _report(self, error: Exception) -> None:
-        if isinstance(error, (CoreError, MemoryError)):
-            self._writer.info(text_of(error))
-        else:
-            self._writer.info(f"error in search: {type(error).__name__}: {error}")
 
     # ---- answers without a search ----
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from usi_engine.learn.files import atomic_write
-from usi_engine.records.files import write_text
+from usi_engine.records.files import atomic_write, write_text
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CORPUS = "corpus"  # key of the corpus's fingerprint in the identity

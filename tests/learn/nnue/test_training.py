@@ -22,7 +22,7 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.files import training_file
-from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, draw_curve
 
 PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
 SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)
@@ -163,6 +163,7 @@ def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_
 def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
     """Play with the file gives exactly the values that training measured, without the tempo."""
     size = trained.export(tmp_path / "nn.bin", {"note": "a test"})
+    draw_curve([{"epoch": 1.0}], tmp_path / "empty.png", "no positions were held out")
     assert size == (tmp_path / "nn.bin").stat().st_size and (tmp_path / "nn.png").stat().st_size > 1000
     network, card = read_network(tmp_path / "nn.bin"), json.loads((tmp_path / "nn.card.json").read_text())
     assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == PLAN.network

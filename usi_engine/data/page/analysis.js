@@ -330,10 +330,8 @@ function listen() {
 }
 
 function buildGraph() {
-  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg"), caption = h("span", {});
-  picture.id = "graph";
-  picture.setAttribute("role", "group");
-  picture.setAttribute("aria-label", _("Black's chance of winning. Arrow keys go through the game."));
+  const help = _("Black's chance of winning. Arrow keys go through the game.");
+  const picture = svg("svg", {id: "graph", role: "group", "aria-label": help}), caption = h("span", {});
   at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, _("Win chance")),
     TIMED ? h("span", {class: "soft"}, _("time used")) : null), caption), picture);
   graph = new WinGraph(picture, caption, game, ply => inGame(() => goTo(ply))());

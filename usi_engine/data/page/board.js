@@ -183,11 +183,7 @@ class ShogiBoard {
       const line = make("div", "sb-row", this.grid, {role: "row"});
       for (let column = 0; column < 9; column++) this.cells.push(make("div", "sb-square", line, {role: "gridcell"}));
     }
-    this.arrows = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    this.arrows.setAttribute("class", "sb-arrows");
-    this.arrows.setAttribute("viewBox", "0 0 99 108");
-    this.arrows.setAttribute("aria-hidden", "true");
-    this.grid.appendChild(this.arrows);
+    this.arrows = this.grid.appendChild(svg("svg", {class: "sb-arrows", viewBox: "0 0 99 108", "aria-hidden": "true"}));
     this.question = make("div", "sb-question", this.grid, {role: "dialog", "aria-label": _("Promote?")});
     this.question.hidden = true;
     this.hands.bottom = hand("bottom");

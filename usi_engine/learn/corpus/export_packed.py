@@ -6,8 +6,9 @@ from pathlib import Path
 
 from usi_engine.learn.corpus.packed import WRITERS, packed_positions
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
-from usi_engine.learn.files import atomic_write, check_not_weights, check_output, check_suffix
+from usi_engine.learn.files import check_not_weights, check_output, check_suffix
 from usi_engine.progress import Progress
+from usi_engine.records.files import atomic_write
 
 
 def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
