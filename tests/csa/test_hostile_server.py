@@ -29,7 +29,7 @@ def read_nothing(talk: Talk) -> None:
         pass
 
 
-# What servers do that play no game.
+# Servers that play no game: their steps.
 WITHOUT_A_GAME: dict[str, tuple[Step, ...]] = {
     "closes at once": (),
     "speaks HTTP": ("> HTTP/1.1 400 Bad Request", "> Content-Type: text/html", "> ", "> <html>"),
@@ -59,7 +59,7 @@ REFUSED = {
     "a negative time": ("Increment:2", "Increment:-2"),
     "an illegal opening": ("P9+KY", "+7775FU,T1\nP9+KY"),
 }
-# What comes before a game that is played and won.
+# Beginnings of games that are played and won.
 BEFORE_A_GAME: dict[str, tuple[Step, ...]] = {
     "has terminal escapes in the login name": (LOGIN, "> LOGIN:\x1b]52;c;bHM=\x07\x1b[2J\u202e OK", "agree", START),
     "accepts the login three times": (LOGIN, "> LOGIN:us OK\nLOGIN:us OK\nLOGIN:them OK", "agree", START),
@@ -88,7 +88,7 @@ NAMES = {
     "Japanese letters": "対局1",
     "nothing": "",
 }
-# What is sent after the client's first move, in a game that it wins all the same.
+# Lines after the client's first move; it wins the game all the same.
 IN_A_GAME: dict[str, tuple[str | bytes, ...]] = {
     "an illegal move": ("> -2288UM,T1", "> #ILLEGAL_MOVE"),
     "a move twice": ("> -3334FU,T1", "> -3334FU,T1"),

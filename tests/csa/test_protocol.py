@@ -99,13 +99,6 @@ def test_huge_times() -> None:
     assert isinstance(event, protocol.GameSummary) and event.max_moves == protocol.MOST_MOVES
 
 
-def test_commands() -> None:
-    assert protocol.login("us", "game-10-0,secret") == "LOGIN us game-10-0,secret"
-    assert (protocol.agree("id"), protocol.reject("id")) == ("AGREE id", "REJECT id")
-    assert protocol.move("+7776FU") == "+7776FU"
-    assert protocol.move("+7776FU", "* 30 -3334FU") == "+7776FU,'* 30 -3334FU"
-
-
 def test_increment_is_added_after_each_move() -> None:
     """As shogi-server counts: the remaining time is never negative."""
     clocks = Clocks({color: TimeControl(5000, 0, 2000) for color in "+-"})
