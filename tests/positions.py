@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core_ext.board import Board
-from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START, Game, Position, name, other, to_square
+from tests.shogi.slow_shogi import RANKS, START, Game, Position, name, other, to_square
 
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -173,16 +173,6 @@ def mirrored(sfen: str) -> str:
 
 
 ALL_SQUARES = [(file, rank) for file in range(1, 10) for rank in range(1, 10)]
-
-
-def every_move_text() -> Iterator[str]:
-    """Every well-formed move text."""
-    names = list(map(name, ALL_SQUARES))
-    for target in names:
-        yield from (f"{kind}*{target}" for kind in HAND_ORDER)
-        for origin in names:
-            yield origin + target
-            yield origin + target + "+"
 
 
 def is_quiet(position: Position, move: str) -> bool:

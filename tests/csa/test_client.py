@@ -274,9 +274,3 @@ def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch:
     assert run.client.tally == {"win": 1}
     assert run.notes[-1] == "won after 1 moves (RESIGN): no record: too large"
     assert run.notes.count("test+1 is not saved while it is played: too large") == 1
-
-
-def test_lines_that_mean_nothing(runner: ClientRunner) -> None:
-    before = ("> ##[CHAT] hello", "> -3334FU,T1", "> #WIN", "> ", "> START:other", "> %TORYO")
-    steps = ("log_in", *before, "offer", "> ##[ERROR] hello", "> ", "resigned", "log_out")
-    assert runner.play(["resign"], script(*steps)).client.tally == {"lose": 1}

@@ -19,7 +19,8 @@ from tests.eval.test_cache import Arrays
 from tests.positions import MOST_MOVES
 from tests.programs import output_of
 from usi_engine.evaluation import cache
-from usi_engine.evaluation.names import INTERNAL
+from usi_engine.evaluation.kpp_file import read_blocks
+from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 from usi_engine.game import loop
 from usi_engine.usi.protocol import Quit
 
@@ -28,6 +29,13 @@ MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 
 
 # ---- truncated files ----
+
+
+def test_truncated_kpp_weights() -> None:
+    data = PACKAGED[KPP].read_bytes()
+    for size in (*range(0, 10 * PAGE, PAGE), *range(0, len(data), 1024 * PAGE), len(data) - 1):
+        with pytest.raises(WeightsError):
+            read_blocks(data[:size])
 
 
 def test_a_truncated_cache(cache_folder: Path) -> None:
@@ -90,11 +98,6 @@ def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
 # ---- the most threads, the longest games, the most lines ----
 
 
-def resident_megabytes(engine: Program) -> int:
-    status = Path(f"/proc/{engine.process.pid}/status").read_text(encoding="ascii")
-    return int(status.split("VmRSS:")[1].split()[0]) >> 10
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes far more memory")
@@ -105,7 +108,7 @@ def test_512_threads() -> None:
     begun = time.monotonic()
     engine.expect("^readyok$", timeout=30)
     assert time.monotonic() - begun < 15  # 2 s on two idle cores
-    assert resident_megabytes(engine) < MOST_MEGABYTES
+    assert engine.megabytes() < MOST_MEGABYTES
     for _ in range(2):
         engine.send("position startpos", "go nodes 20000")
         engine.expect("^bestmove", timeout=60)

@@ -291,13 +291,6 @@ def test_a_single_move_is_searched(
     assert int(engine.seen[-2].split()[2]) >= depth
 
 
-def test_a_single_move_stops_pondering_only_at_ponderhit(engine: InProcess) -> None:
-    engine.send(ONE_REPLY, "go ponder btime 10000 wtime 10000")
-    engine.silent("^bestmove", 0.3)
-    engine.send("ponderhit")
-    engine.expect("^bestmove", timeout=0.5)
-
-
 def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
     """The clock of a go starts when it is read, or at the answer before it."""
     begun = time.perf_counter()

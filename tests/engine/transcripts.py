@@ -237,6 +237,12 @@ TRANSCRIPTS = {
     "declarations": f"""
         > position {DECLARABLE} ; go byoyomi 100
         < ^bestmove win$
+        > go depth 1 searchmoves 8b9b
+        < ^bestmove 8b9b( |$)
+        > go infinite
+        < ^info depth 0 .*score cp \\d{{5}}  ; ^info string the game is won by declaration under CSARule27$
+        > stop
+        < ^bestmove win$
         > setoption name EnteringKingRule value NoEnteringKing ; position {DECLARABLE} ; go byoyomi 100
         < ^bestmove [1-9A-Z]
         > setoption name EnteringKingRule value TryRule ; position {TRY} ; go byoyomi 100
@@ -257,9 +263,6 @@ TRANSCRIPTS = {
         < ^bestmove
         > setoption name DepthLimit value 0 ; setoption name NodesLimit value 500 ; go btime 100000 wtime 100000
         < ^bestmove""",
-    "a single reply is played at once": """
-        > position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1 ; go btime 600000 wtime 600000
-        < ^bestmove 1i2i( |$)""",
     # Positions
     "positions": """
         > position startpos moves ; sfen

@@ -9,9 +9,11 @@ import os
 import queue
 import re
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import BinaryIO
 
 from core_ext.board import Board
@@ -237,6 +239,13 @@ class Program(Transport):
         assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
+
+    def megabytes(self) -> int:
+        """Return the resident memory; 0 on other systems than Linux."""
+        if sys.platform != "linux":
+            return 0
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(status.split("VmRSS:")[1].split()[0]) >> 10
 
     def end_input(self) -> None:
         assert self.process.stdin is not None

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from tests.engine.usi_transport import Program
 from tests.fuzz.grammar import Grammar
@@ -49,13 +47,6 @@ class Talk(Program):
                 self._write(b"stop\n")
             else:
                 deadline = time.monotonic() + ANSWER_SECONDS
-
-    def megabytes(self) -> int:
-        """Return the resident memory; 0 on other systems than Linux."""
-        if sys.platform != "linux":
-            return 0
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(status.split("VmRSS:")[1].split()[0]) >> 10
 
     def forget(self) -> None:
         """Drop answered lines, so that memory does not grow."""

@@ -17,6 +17,7 @@ import pytest
 
 from tests.csa.instant_engine import game_of
 from tests.eval.nnue.networks import random_network
+from tests.eval.test_cache import Arrays
 from tests.learn.helpers import random_game
 from tests.records.common import RECORDS, valued
 from usi_engine.analysis.store import Store
@@ -174,19 +175,12 @@ def test_each_write_fails_once(name: str, tmp_path: Path, capsys: pytest.Capture
         raise AssertionError("it writes without end")
 
 
-class Arrays:
-    """Weights as the cache writes them."""
-
-    def memory(self) -> list[memoryview]:
-        return [memoryview(bytes(100_000)), memoryview(bytes(10))]
-
-
 def test_caches_fail_silently(tmp_path: Path) -> None:
     """The program goes on without them."""
     for failing in range(1, 20):
         folder, disk = tmp_path / str(failing), Disk(failing)
         with disk.mounted():
-            cache.keep(Arrays(), folder / "weights.unfolded")
+            cache.keep(Arrays(bytes(100_000), bytes(10)), folder / "weights.unfolded")
             store = Store(folder / "game.jsonl")
             store.put(0, valued(1, "7g7f"))
         assert store.get(0, load_core().board()) is not None

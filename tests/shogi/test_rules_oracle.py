@@ -90,12 +90,6 @@ def test_attackers_are_those_of_the_twin() -> None:
                 assert sorted(board.attackers(color, square)) == expected, (position.sfen(), square, side)
 
 
-def test_no_other_well_formed_text_is_legal() -> None:
-    for position, moves, *_ in positions.all_scenes(20):
-        board = Board(position.sfen())
-        assert {move for move in positions.every_move_text() if board.is_legal(move)} == set(moves), position.sfen()
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_moves_and_checks_are_those_of_cshogi(cshogi: Any, seed: int) -> None:
     in_check = 0
