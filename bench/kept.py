@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import os
 from collections.abc import Collection
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -16,11 +17,11 @@ def kept_rows(file: Path) -> list[Any]:
     """Read the JSON lines of an earlier run. An incomplete last line is removed from the file."""
     if not file.exists():
         return []
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines.pop()
-        file.write_text("".join(lines), encoding="utf-8")
-    return [json.loads(line) for line in lines]
+    data = file.read_bytes()
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        os.truncate(file, end)
+    return [json.loads(line) for line in data[:end].splitlines()]
 
 
 def program_digest() -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from core_ext.board import Board
 from core_ext.eval.nnue.network import Network as Network
 from core_ext.eval.nnue.network import check_architecture as check_architecture
+from core_ext.eval.nnue.network import weight_memory as weight_memory
 from core_ext.eval.piece_values import PieceValues as PieceValues
 
 MATE: int  # 32000

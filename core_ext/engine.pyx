@@ -58,6 +58,7 @@ SQUARES = types.SQUARES
 
 KppWeights = _weights.KppWeights
 Network = _network.Network
+weight_memory = _network.weight_memory
 INSTRUCTIONS = _network.INSTRUCTIONS
 check_architecture = _network.check_architecture
 PieceValues = _piece_values.PieceValues
@@ -393,6 +394,11 @@ cdef class MateSolver:
             raise RuntimeError("the solver is solving in another thread")
         return 0
 
+    cdef tuple _answer(self, int status):
+        """End a solve; return its status in words and its moves."""
+        self.solving = False
+        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+
     def clear(self):
         """Remove every proof and disproof."""
         self._check_idle()
@@ -421,22 +427,20 @@ cdef class MateSolver:
         self.solving = True
         with nogil:
             status = solve(&self.solver, &self.solution, goal)
-        self.solving = False
-        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+        return self._answer(status)
 
     def solve_check(self, board: Board, check: str, node_limit: int = 0, avoided=()):
         """Solve the position after one check: does it mate against every evasion? Return as in `solve`.
 
         The moves begin with the check; they are the shortest mate if it is found as quickly as the proof. `avoided` are
-        boards with the attacker to move: it must mate without a return to one of them, also with fewer pieces in hand;
-        then no moves are returned. ValueError if the move is illegal or no check.
+        boards with the attacker to move: it must mate without a return to one of them, also with fewer pieces in hand.
+        ValueError if the move is illegal or no check.
         """
         cdef Board given = board
         cdef list others = [<Board?>other for other in avoided]
         cdef int status
         cdef uint64_t limit = node_limit
         cdef Move move = parse_move(&given.pos, check)
-        cdef bint line_wanted = not others
         if not given.gives_check(check):
             raise ValueError(f"'{check}' gives no check")
         self._check_idle()
@@ -448,9 +452,8 @@ cdef class MateSolver:
         self.solver.node_limit = limit
         self.solving = True
         with nogil:
-            status = solve_check(&self.solver, &self.solution, move, line_wanted)
-        self.solving = False
-        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+            status = solve_check(&self.solver, &self.solution, move)
+        return self._answer(status)
 
     @property
     def proved_shortest(self):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core_ext.board import Board
-from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START, Game, Position, name, other, to_square
+from tests.shogi.slow_shogi import RANKS, START, Game, Position, name, other, to_square
 
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -143,6 +143,28 @@ def flipped(sfen: str) -> str:
     return result.sfen()
 
 
+@cache
+def entered() -> list[str]:
+    """Return positions near the limits of a declaration: an entered king, helpers of every kind, handicaps too."""
+    rng, found = random.Random(7), list[str]()
+    for _ in range(700):
+        position = Position("9/9/9/9/9/9/9/9/9 b - 1")
+        inside = [(file, rank) for file in range(1, 10) for rank in range(1, 4)]
+        position.board[rng.choice(inside) if rng.random() < 0.85 else (5, 4)] = "K"
+        position.board[rng.randint(1, 9), rng.choice((8, 9))] = "k"
+        pool = list("RBGGGSSNL") + ["+P"] * 7 + ["+B", "+S", "+N"]
+        for piece in rng.sample(pool, rng.randint(10, 19)):
+            square = rng.choice(inside) if rng.random() < 0.9 else (rng.randint(1, 9), rng.randint(4, 7))
+            if square not in position.board and not (piece in "NL" and square[1] < 3):
+                position.board[square] = piece
+        position.hands["b"].update({"P": rng.randint(0, 5), "G": rng.randint(0, 1), "R": rng.randint(0, 1)})
+        position.hands["w"].update({"P": rng.choice((0, 2, 6)), "S": rng.choice((0, 1)), "L": rng.choice((0, 2))})
+        if position.checkers("w"):
+            continue
+        found.append(position.sfen() if rng.random() < 0.4 else flipped(position.sfen()))
+    return found
+
+
 def mirrored(sfen: str) -> str:
     """The position with its files reversed."""
     position = Position(sfen)
@@ -151,16 +173,6 @@ def mirrored(sfen: str) -> str:
 
 
 ALL_SQUARES = [(file, rank) for file in range(1, 10) for rank in range(1, 10)]
-
-
-def every_move_text() -> Iterator[str]:
-    """Every well-formed move text."""
-    names = list(map(name, ALL_SQUARES))
-    for target in names:
-        yield from (f"{kind}*{target}" for kind in HAND_ORDER)
-        for origin in names:
-            yield origin + target
-            yield origin + target + "+"
 
 
 def is_quiet(position: Position, move: str) -> bool:

@@ -6,7 +6,7 @@ import errno
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core_ext.engine import MateSolver, StopToken, Table, Worker
 
 
+INTERRUPTED = 130  # exit status after Ctrl-C
 # Quoted texts and numbers in a message of the core.
 VALUES = re.compile(r"'[^']*'|\d+")
 
@@ -33,6 +34,12 @@ def text_of(error: Exception) -> str:
         reason = reason_of(error)
         return reason if error.filename is None else _("{place}: {reason}").format(place=error.filename, reason=reason)
     return str(error) or _("out of memory")  # Python's own MemoryError has no text
+
+
+def sentence_of(error: Exception, title: str) -> str:
+    """Return the text of a known error, or the title, type and text of an unexpected one."""
+    known = isinstance(error, (CoreError, MemoryError))
+    return text_of(error) if known else f"{title}: {type(error).__name__}: {error}"
 
 
 def reason_of(error: OSError) -> str:
@@ -55,6 +62,23 @@ def report(error: Exception) -> None:
     print(printable(text_of(error)), file=sys.stderr)
 
 
+def exit_status(run: Callable[[], int], *errors: type[Exception], stopped: str = "") -> int:
+    """Run a command and return its exit status: 2 after an error of these types, which is printed, 130 after Ctrl-C.
+
+    `stopped` is printed after Ctrl-C.
+    """
+    known: tuple[type[Exception], ...] = (OSError, CoreError, MemoryError, *errors)
+    try:
+        return run()
+    except KeyboardInterrupt:
+        if stopped:
+            print(stopped, file=sys.stderr)
+        return INTERRUPTED
+    except known as error:
+        report(error)
+        return 2
+
+
 def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
     """Return the board after the moves. ValueError names the fault in the sfen, or the number of a bad move."""
     try:
@@ -68,6 +92,17 @@ def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
             message = _("move {number} '{move}': {reason}")
             raise ValueError(message.format(number=number, move=move, reason=translated(str(error)))) from None
     return board
+
+
+def legal_part(board: Board, moves: Sequence[str]) -> tuple[str, ...]:
+    """Return the moves before the first illegal one. `board` is not changed."""
+    copy = board.copy()
+    for count, move in enumerate(moves):
+        try:
+            copy.push(move)
+        except ValueError:
+            return tuple(moves[:count])
+    return tuple(moves)
 
 
 def translated(text: str) -> str:

@@ -14,7 +14,7 @@ def elo(score: float) -> float:
     """Return the Elo difference for a score between 0 and 1; infinite at either end."""
     if not 1e-9 < score < 1 - 1e-9:
         return math.copysign(math.inf, score - 0.5)
-    return -400 * math.log10(1 / score - 1)
+    return 400 * math.log10(score / (1 - score))
 
 
 def expected(difference: float) -> float:

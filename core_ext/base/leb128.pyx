@@ -20,15 +20,16 @@ cdef inline int length_of(int32_t value) noexcept nogil:
     return 1 + (not -64 <= value < 64) + (not -8192 <= value < 8192)
 
 
-cdef Py_ssize_t decode_numbers(const uint8_t *at, Py_ssize_t size, int16_t *out, Py_ssize_t count,
+cdef Py_ssize_t decode_numbers(const uint8_t **data, Py_ssize_t size, int16_t *out, Py_ssize_t count,
                                int factor) noexcept nogil:
-    """Return the number of bytes that the numbers take, -1 if they take more than there are or do not fit.
+    """Move `data` behind the last whole number; return how many there are, -1 if they do not fit.
 
     Data of trained networks is mostly single bytes, which are decoded eight at a time. Other numbers are decoded
     without branches, because their lengths cannot be predicted.
     """
-    cdef const uint8_t *start = at
+    cdef const uint8_t *at = data[0]
     cdef const uint8_t *end = at + size
+    cdef int16_t *first = out
     cdef int16_t *last = out + count
     cdef uint64_t word
     cdef uint32_t bits, two, three
@@ -52,11 +53,14 @@ cdef Py_ssize_t decode_numbers(const uint8_t *at, Py_ssize_t size, int16_t *out,
             out[0] = <int16_t>value
             out += 1
             at += 1 + two + three
-    while out < last:
+    while True:
+        data[0] = at
         bits, length = 0, 0
         continued = True
         while continued:
-            if at == end or length == LONGEST:
+            if at == end:
+                return out - first if fits else -1
+            if out == last or length == LONGEST:
                 return -1
             bits |= <uint32_t>(at[0] & 127) << 7 * length
             continued = at[0] >> 7
@@ -66,21 +70,25 @@ cdef Py_ssize_t decode_numbers(const uint8_t *at, Py_ssize_t size, int16_t *out,
         fits &= value == <int16_t>value
         out[0] = <int16_t>value
         out += 1
-    return at - start if fits else -1
 
 
-def decode(const uint8_t[::1] data, int16_t[::1] numbers, int factor) -> None:
-    """Fill `numbers` with those of `data` times `factor`. ValueError if they do not fit or are not all of the data."""
-    cdef Py_ssize_t used
+def decode(const uint8_t[::1] data, int16_t[::1] numbers, int factor) -> tuple[int, int]:
+    """Fill `numbers` from the start with those of `data` times `factor`; return how many, and the bytes they take.
+
+    The last number may be incomplete. ValueError if there are more than `numbers`, or one is beyond 16 bits.
+    """
+    cdef Py_ssize_t count
+    cdef const uint8_t *at
     if not 1 <= factor <= 256:
         raise ValueError(f"factor {factor} is not 1 to 256")
     if not data.shape[0] or not numbers.shape[0]:
-        used = 0 if not numbers.shape[0] else -1
-    else:
-        with nogil:
-            used = decode_numbers(&data[0], data.shape[0], &numbers[0], numbers.shape[0], factor)
-    if used != data.shape[0]:
-        raise ValueError(f"{data.shape[0]} bytes are not {numbers.shape[0]} numbers in LEB128")
+        return 0, 0
+    at = &data[0]
+    with nogil:
+        count = decode_numbers(&at, data.shape[0], &numbers[0], numbers.shape[0], factor)
+    if count < 0:
+        raise ValueError(f"{data.shape[0]} bytes are not up to {numbers.shape[0]} numbers of 16 bits in LEB128")
+    return count, at - &data[0]
 
 
 def encode(const int16_t[::1] numbers, int factor) -> bytes:

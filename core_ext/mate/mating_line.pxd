@@ -19,6 +19,6 @@ cdef struct Solution:
 # Solve the root of `solver` within its node_limit (0: none) and until it is stopped; return SOLVED_... or UNSOLVED.
 # `aim` says how long to search for the shortest mate once a mate is found.
 cdef int solve(Solver *solver, Solution *solution, int aim) noexcept nogil
-# Solve the position after `check`: does it mate against every evasion? The line, if wanted, begins with the check and
-# is a shortest one if that is found quickly.
-cdef int solve_check(Solver *solver, Solution *solution, Move check, bint line_wanted) noexcept nogil
+# Solve the position after `check`: does it mate against every evasion? The line begins with the check and is a shortest
+# one if that is found quickly.
+cdef int solve_check(Solver *solver, Solution *solution, Move check) noexcept nogil

@@ -271,7 +271,7 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
 
 # ---- one check of the attacker ----
 
-cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted) noexcept nogil:
+cdef int solve_check(Solver *s, Solution *solution, Move check) noexcept nogil:
     cdef PnResult result
     cdef Move line[MAX_MATE_PLY]
     cdef int plies
@@ -280,7 +280,7 @@ cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted
     solution.shortest = False
     make_move(s, check, False)
     result = prove(s, False, UNLIMITED)
-    if result.pn == 0 and line_wanted:
+    if result.pn == 0:
         solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1, result.length)
     if solution.length:
         s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
@@ -291,6 +291,6 @@ cdef int solve_check(Solver *s, Solution *solution, Move check, bint line_wanted
             solution.length = plies
             solution.shortest = True
     undo_move(&s.pos)
-    if result.pn == 0 and (solution.length or not line_wanted):
+    if solution.length:
         return SOLVED_MATE
     return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED

@@ -106,8 +106,8 @@ def test_phases() -> None:
 
 def test_japanese_page() -> None:
     with japanese():
-        data = page_data(three_moves(), "")
-    assert data["lang"] == "ja"
+        data = page_json(page_text(three_moves(), ""))
+    assert data["texts"]["Turn the board"] == "盤面反転"
     assert (data["nodes"][3]["move"], data["nodes"][3]["gradeText"]) == ("☗７七角", "大悪手")
     assert data["nodes"][1]["text"] == "+60"
 

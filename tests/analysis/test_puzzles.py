@@ -1,5 +1,6 @@
 """Puzzles: one clearly best move, confirmed; mates with a single solution."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,8 @@ import pytest
 from tests.analysis.common import judged, mating
 from tests.records.common import RECORDS, valued
 from usi_engine.analysis.analyze import main
-from usi_engine.analysis.judgement import Candidate, Evaluated
 from usi_engine.analysis.puzzles import EFFORT, Search, puzzle_data, puzzles_of
+from usi_engine.api.results import Analysis
 
 EVEN = valued(0, "9g9f")
 MISTAKE = (valued(300, "2g2f"), valued(300, "3c3d"))  # Black plays another move and loses 24.6 points
@@ -17,12 +18,13 @@ THREE = "9/9/6S2/8k/9/7R1/9/9/9 b r2b4g3s3n4l18p 1"  # 3c2d+ 1d1e 2d2e
 SEVERAL = "6k2/9/7R1/5N3/7L1/9/9/9/9 b r2b4g4s3n3l18p 1"  # 2c2b+ and other checks mate
 
 
-def two(best: int, second: int, *pv: str) -> Evaluated:
+def two(best: int, second: int, *pv: str) -> Analysis:
     """A result with two lines."""
-    return Evaluated(best, None, 10, 1000, 500, pv, (Candidate(second, None, ("1g1f",)),))
+    found = valued(best, *pv)
+    return replace(found, lines=(*found.lines, *valued(second, "1g1f").lines))
 
 
-def search_of(first: Evaluated, deep: Evaluated) -> Search:
+def search_of(first: Analysis, deep: Analysis) -> Search:
     """A search that gives these results at ply 0, and at other plies nothing clear."""
     return lambda ply, effort: EVEN if ply else deep if effort == EFFORT else first
 
@@ -35,7 +37,7 @@ def search_of(first: Evaluated, deep: Evaluated) -> Search:
     (two(-400, -1500, "2g2f"), two(-400, -1500, "2g2f"), 0),  # the best move loses too
     (valued(300, "2g2f"), valued(300, "2g2f"), 0),  # the only move
 ])  # fmt: skip
-def test_one_clearly_best_move(first: Evaluated, deep: Evaluated, count: int) -> None:
+def test_one_clearly_best_move(first: Analysis, deep: Analysis, count: int) -> None:
     puzzles = puzzles_of(judged("7g7f", *MISTAKE), search_of(first, deep))
     assert len(puzzles) == count
     for data in map(puzzle_data, puzzles):

@@ -1,12 +1,15 @@
 """`usi_engine suite`."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core_ext.board import Board
-from usi_engine.analysis.suite import Finding, Problem, SuiteError, main, read_problem
-from usi_engine.api.results import Analysis, Score, Variation
+from tests.records.common import valued
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.suite import Problem, SuiteError, attempt, main, read_problem
+from usi_engine.api.results import Analysis, Score, Variation, Watch
 
 TEN = Score(10, 10, None)
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -56,12 +59,20 @@ def test_faulty_lines(line: str, message: str) -> None:
 
 
 def test_found_since_when_the_choice_stayed_right() -> None:
-    finding = Finding(Problem(Board(), ("7g7f",)))
-    seen = []
-    for depth, move in enumerate(["7g7f", "2g2f", "7g7f", "7g7f"], 1):
-        finding.iteration(Analysis((Variation(TEN, (move,), depth, depth),), TEN, depth, 0, 0.0))
-        seen.append(finding.depth)
-    assert seen == [1, 0, 3, 3]
+    class Scripted(Analyst):
+        def __init__(self, *moves: str) -> None:
+            self.moves = moves
+
+        def evaluate(self, board: Board, *_: Any, watch: Watch | None = None, **__: Any) -> Analysis:
+            assert watch
+            for depth, move in enumerate(self.moves, 1):
+                watch(Analysis((Variation(TEN, (move,), depth, depth),), TEN, depth, 0, depth / 2))
+            return valued(10, self.moves[-1])
+
+    problem = Problem(Board(), ("7g7f",))
+    found = attempt(Scripted("7g7f", "2g2f", "7g7f", "7g7f"), problem)
+    assert (found.depth, found.seconds) == (3, 1.5)
+    assert attempt(Scripted("7g7f", "2g2f"), problem).depth == 0
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp932"])

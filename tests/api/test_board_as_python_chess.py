@@ -1,12 +1,9 @@
-"""core_ext.board by the names of python-chess: end of a game, copies, equality, attackers, pickles, records."""
+"""core_ext.board by the names of python-chess: end of a game, copies, equality, pickles, records."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +13,10 @@ from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from tests import positions
 from tests.api.test_board import SHORT_GAME, SHUFFLE
 from tests.positions import DECLARABLE, MATED
-from tests.shogi.slow_shogi import START, name, to_square
+from tests.programs import output_of
+from tests.shogi.slow_shogi import START
 
 NO_MOVES = "8k/6K2/7G1/9/9/9/9/9/9 w - 1"
-COLOURS = {"b": BLACK, "w": WHITE}
 
 
 # ---- the end of a game ----
@@ -142,19 +139,6 @@ def test_a_mirrored_board(board: Board) -> None:
     assert (twin.mirror(), twin.mirror().moves()) == (board, board.moves()) and twin != board
 
 
-# ---- pieces ----
-
-
-def test_pieces_and_attackers_are_those_of_the_twin() -> None:
-    for position, *_ in positions.all_scenes(10):
-        board = Board(position.sfen())
-        assert board.piece_map() == {name(square): piece for square, piece in position.board.items()}
-        for square in ("5e", "1a", "9i", "5b", "8h", "3c"):
-            for side, color in COLOURS.items():
-                expected = sorted(name(found) for found in position.attackers(to_square(square), side))
-                assert sorted(board.attackers(color, square)) == expected, (position.sfen(), square, side)
-
-
 # ---- equality, copies, pickles ----
 
 
@@ -213,10 +197,7 @@ def test_copies_of_a_subclass() -> None:
 
 
 def test_keys_are_the_same_in_every_process(board: Board) -> None:
-    code = "from core_ext.board import Board; print(Board().key)"
-    root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert int(done.stdout) == board.key
+    assert int(output_of("from core_ext.board import Board; print(Board().key)")) == board.key
 
 
 # ---- from moves and records ----

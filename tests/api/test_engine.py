@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -21,12 +20,11 @@ import usi_engine
 from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
 from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
-from tests.programs import HEED_CTRL_C
+from tests.programs import HEED_CTRL_C, ROOT, output_of
 from tests.records.common import RECORDS
 from usi_engine import (
     Analysis,
     Engine,
-    Game,
     Limit,
     RecordError,
     Score,
@@ -39,7 +37,6 @@ from usi_engine import (
 from usi_engine.api.engine import HEEDED
 from usi_engine.api.search_engine import OptionValues
 
-ROOT = Path(__file__).resolve().parents[2]
 FAKE = str(ROOT / "tests" / "csa" / "fake_engine.py")
 LIMIT = 400.0  # seconds of a search that is ended from outside
 MOST_MOMENTS = 50
@@ -49,14 +46,6 @@ MOST_MOMENTS = 50
 def engine() -> Iterator[Engine]:
     with Engine("material", megabytes=1) as made:
         yield made
-
-
-def output_of(code: str, seconds: float = 100) -> str:
-    """Run code in another process; return its output."""
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=seconds, check=True)
-    assert done.stderr == ""
-    return done.stdout
 
 
 # ---- results ----
@@ -423,16 +412,6 @@ def test_second_solutions_are_found() -> None:
 # ---- records, names ----
 
 
-@pytest.mark.parametrize("name", ["game.kif", "game.ki2", "game.csa", "game.jkf", "game.usi"])
-def test_games_of_a_file(name: str) -> None:
-    (game,) = load_games(RECORDS / name)
-    assert isinstance(game, Game)
-    assert tuple(game.board().moves()) == game.moves and len(game.moves) > 3
-    assert game.board(2).moves() == list(game.moves[:2])
-    assert game.board(0) == Board(game.start)
-    assert len(game.times) == len(game.moves) == len(game.comments) - 1
-
-
 def test_all_that_a_game_tells() -> None:
     (game,) = load_games(RECORDS / "game.kif")
     assert (game.players, game.headers["棋戦"]) == (("駒鳥", "太郎"), "試験対局")
@@ -453,12 +432,6 @@ def test_games_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(RecordError, match="empty: no game records in this folder"):
         list(load_games(tmp_path / "empty"))
-
-
-@pytest.mark.parametrize("name", ["illegal.kif", "broken.jkf", "none.kif"])
-def test_faulty_files(name: str) -> None:
-    with pytest.raises(RecordError, match=re.escape(name)):
-        list(load_games(RECORDS / name))
 
 
 def test_importing_loads_neither_core_nor_search() -> None:

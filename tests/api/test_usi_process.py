@@ -25,6 +25,7 @@ from usi_engine import (
     UnknownOption,
     UsiEngine,
 )  # fmt: skip
+from usi_engine.api import usi_process
 
 FAKE = Path(__file__).resolve().parents[1] / "csa" / "fake_engine.py"
 INFO = "info depth {} seldepth 9 nodes {} multipv {} score {} pv {}"
@@ -61,7 +62,7 @@ def test_lines_in_order_of_value(opened: Opened, tmp_path: Path) -> None:
     assert (found.move, found.depth, found.nodes, len(seen)) == ("7g7f", 2, 50, 4)
     sent = received(tmp_path)
     assert {"setoption name USI_Hash value 3", "setoption name USI_Ponder value true"} <= set(sent)
-    assert sent[-4:-1] == ["setoption name MultiPV value 3", f"position sfen {Board().sfen()}", "go nodes 100"]
+    assert sent[-4:-1] == ["setoption name MultiPV value 3", "position startpos", "go nodes 100"]
 
 
 def test_play_with_clocks(opened: Opened, tmp_path: Path) -> None:
@@ -126,8 +127,9 @@ def test_a_process_started_again(opened: Opened, tmp_path: Path) -> None:
     assert received(tmp_path).count("setoption name USI_Hash value 7") == 2
 
 
-def test_time_is_kept_for_the_engine(opened: Opened) -> None:
+def test_time_is_kept_for_the_engine(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that ignores its time is stopped, and killed if it ignores that too."""
+    monkeypatch.setattr(usi_process, "GRACE", 0.1)
     with opened("think", "think", "hang", timeouts=QUICK) as engine:
         assert engine.play(Board(), Limit(time=0.01)).end == "resign"
         assert engine.play(Board(), Limit(black_clock=0.01, white_clock=1000)).end == "resign"

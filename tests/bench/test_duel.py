@@ -6,18 +6,17 @@ import argparse
 import json
 import random
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from bench import ROOT
 from bench.kept import kept_rows, same_conditions
 from bench.strength import duel, nodestime
 from core_ext.board import Board
 from core_ext.engine import tunables
 from tests.bench.helpers import run_line
+from tests.programs import run_command
 from tests.shogi.slow_shogi import START
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.evaluation.load import load_evaluation
@@ -100,7 +99,7 @@ def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_
     none, folder = tmp_path / "none.db", tmp_path / "kept"
     module, *words = command.split()
     line = [sys.executable, "-m", f"bench.strength.{module}", *words, str(none), "--keep", str(folder)]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    done = run_command(line)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
     assert str(none) in done.stderr
     assert not folder.exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from bench import DATA, OPENINGS, ROOT
 from bench.__main__ import benches
 from core_ext.board import Board
+from tests.programs import run_command
 from usi_engine.player import read_openings
 
 
@@ -22,8 +22,7 @@ def test_every_bench_has_one_line_of_description() -> None:
 
 @pytest.mark.parametrize("name", [name for name, _ in benches()])
 def test_every_bench_starts(name: str) -> None:
-    shown = subprocess.run([sys.executable, "-m", name, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert shown.stdout.startswith("usage:")
+    assert run_command([sys.executable, "-m", name, "--help"]).stdout.startswith("usage:")
 
 
 def test_no_file_outside_the_repository_is_read() -> None:

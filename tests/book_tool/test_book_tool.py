@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core_ext.board import Board
-from tests.programs import INTERRUPTIBLE
 from tests.records.common import RECORDS
-from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.api.results import Analysis
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.text import book_text, weighted
-from usi_engine.book_tool.tree import Candidate, Position, Tree, within_margin
+from usi_engine.book_tool.tree import Candidate, Position, Tree, book_text, weighted, within_margin
 from usi_engine.search.report import Line
 
-ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 START = Board().sfen()
 
@@ -42,7 +37,7 @@ def after(*moves: str) -> str:
 def position(line: str, **values: int) -> Position:
     """Return the position after a line, whose moves have these values at depth 5."""
     moves = line.split()
-    found = [Candidate(move, value, 5, "", 0, after(*moves, move)) for move, value in values.items()]
+    found = [Candidate(BookMove(move, "", value, 5, 0), after(*moves, move)) for move, value in values.items()]
     return Position(after(*moves), tuple(found))
 
 
@@ -268,15 +263,15 @@ class Searched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int = 10**6) -> None:
         self.sfens: list[str] = []
-        lines = Analyst.lines
+        evaluate = Analyst.evaluate
 
-        def counted(analyst: Analyst, board: Board, wanted: Wanted) -> tuple[Line, ...]:
+        def counted(analyst: Analyst, board: Board, *wanted: Any, **limits: Any) -> Analysis:
             if len(self.sfens) == last:
                 raise KeyboardInterrupt
             self.sfens.append(position_key(board.sfen()))
-            return lines(analyst, board, wanted)
+            return evaluate(analyst, board, *wanted, **limits)
 
-        monkeypatch.setattr(Analyst, "lines", counted)
+        monkeypatch.setattr(Analyst, "evaluate", counted)
 
 
 def test_a_stopped_build_continues(
@@ -332,20 +327,6 @@ def test_more_moves_are_valued_near_the_start(out: Path) -> None:
             counts.setdefault(int(line.split()[4]), set()).add(len(book.probe(line[5:]).moves))
     assert counts[1] == counts[2] == {8}
     assert all(counts[ply] <= ({4} if ply <= 6 else {2}) for ply in counts if ply > 2)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c(out: Path) -> None:
-    words = [*INTERRUPTIBLE, "book", "build", "--out", str(out), "--seconds", "100", "--eval", "material"]
-    program = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    for _ in range(300):
-        if Path(f"{out}.journal").exists():
-            break
-        time.sleep(0.1)
-    time.sleep(0.5)
-    program.send_signal(signal.SIGINT)
-    _, errors = program.communicate(timeout=20)
-    assert program.returncode == 130 and errors.startswith("stopped; ")
 
 
 # ---- show ----

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.csa.server import TIMEOUT, Script, Server
+from tests.csa.server import TIMEOUT, Script, Server, Talk
 from usi_engine.csa.client import Client, Settings
 from usi_engine.csa.connection import TrafficLog
 from usi_engine.usi.driver import Engine
@@ -52,6 +52,11 @@ class ClientRunner:
     settings: Settings
     client: Client | None = None
     log: TrafficLog | None = None
+
+    def interrupt(self, _: Talk) -> None:
+        """Interrupt the client that plays; a step of a script."""
+        assert self.client is not None
+        self.client.interrupt()
 
     def play(self, answers: list[str], *scripts: Script, games: int = 1, ponder: bool = False) -> Run:
         """Let a client, whose engine gives these answers, play on a server with these scripts."""

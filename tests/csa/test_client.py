@@ -9,10 +9,9 @@ import pytest
 from rsshogi.record import Record
 
 from tests.csa.conftest import ClientRunner
-from tests.csa.server import LOST, START_POSITION, WON, Talk, game, summary
-from usi_engine.csa import client as clients
+from tests.csa.server import START_POSITION, Talk, game, script, summary
+from usi_engine.csa import record as records
 from usi_engine.csa.client import Client, SessionError
-from usi_engine.csa.journal import recover
 from usi_engine.usi.driver import Engine
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
@@ -21,16 +20,12 @@ P2+FU+FU+FU *  *  *  *  *  *
 P9 *  *  *  *  *  *  * -KI-OU
 P+00HI00HI00KA00KA00FU00FU00FU
 +"""
-resigns = game(*LOST)  # the client resigns at once
-
-
-def refuse(talk: Talk) -> None:
-    talk.expect("LOGIN us secret")
-    talk.send("LOGIN:incorrect")
+resigns = game("resigned")  # the client resigns at once
+refuse = script("LOGIN us secret", "> LOGIN:incorrect")
 
 
 def test_win(runner: ClientRunner) -> None:
-    run = runner.play(["7g7f", "2g2f"], game("+7776FU 1", "> -3334FU,T3", "+2726FU 2", *WON))
+    run = runner.play(["7g7f", "2g2f"], game("+7776FU 1", "> -3334FU,T3", "+2726FU 2", "win"))
     assert run.client.tally == {"win": 1}
     assert run.gameovers() == ["win"]
     assert "usinewgame" in run.received
@@ -107,14 +102,9 @@ def test_illegal_move_of_the_opponent_that_is_echoed(runner: ClientRunner) -> No
 
 def test_cut_line_and_resumed_game(runner: ClientRunner) -> None:
     """The server offers the game again with its moves and times."""
-
-    def cut(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.move("+7776FU", 3)
-
+    cut = script("begin", "+7776FU 3")
     position = f"{START_POSITION}\n+7776FU,T3\n-3334FU,T4"
-    run = runner.play(["7g7f", "2g2f"], cut, game("+2726FU", *WON, position=position))
+    run = runner.play(["7g7f", "2g2f"], cut, game("+2726FU", "win", position=position))
     assert run.client.tally == {"CUT": 1, "win": 1}
     assert run.gameovers() == ["unknown", "win"]
     assert run.goes()[-1] == "go btime 9000 wtime 8000 binc 2000 winc 2000"
@@ -126,8 +116,7 @@ def test_cut_line_keeps_the_record(runner: ClientRunner) -> None:
     """A game that is not resumed has its record up to the cut; the server may still hold the old line."""
 
     def cut(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer("test+cut")
+        talk.begin("test+cut")
         talk.move("+7776FU")
 
     run = runner.play(["7g7f", "resign"], cut, refuse, resigns)
@@ -155,20 +144,9 @@ def test_no_server(runner: ClientRunner) -> None:
 )
 def test_conditions_that_cannot_be_played(runner: ClientRunner, broken: str, reason: str) -> None:
     """The client refuses them; the opponent refuses the next offer; the third one is played."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.send(broken)
-        talk.expect("REJECT bad")
-        talk.send("REJECT:bad by us", summary("test+0"))
-        talk.expect(r"AGREE test\+0")
-        talk.send("REJECT:test+0 by them")
-        assert talk.raw_line() == "\n"
-        talk.offer()
-        talk.resigned()
-        talk.log_out()
-
-    run = runner.play(["resign"], script)
+    refused = ("log_in", f"> {broken}", "REJECT bad", "> REJECT:bad by us")
+    other = (f"> {summary('test+0')}", "AGREE test+0", "> REJECT:test+0 by them", "is_silent")
+    run = runner.play(["resign"], script(*refused, *other, "offer", "resigned", "log_out"))
     assert run.client.tally == {"lose": 1}
     assert any(f"refused bad: {reason}" in note for note in run.notes), run.notes
     assert any("them refused test+0" in note for note in run.notes)
@@ -176,21 +154,9 @@ def test_conditions_that_cannot_be_played(runner: ClientRunner, broken: str, rea
 
 def test_two_games_in_a_row(runner: ClientRunner) -> None:
     """On one connection, and on a new one if the server closes it after each game."""
-
-    def closing(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer("test+3")
-        talk.resigned()
-
-    def two(talk: Talk) -> None:
-        talk.log_in()
-        for number, color in (("test+1", "+"), ("test+2", "-")):
-            talk.offer(number, color=color)
-            if color == "-":
-                talk.send("+7776FU,T1")
-            talk.resigned()
-        assert talk.raw_line() == "\n"  # by which shogi-server notices that the session is over
-
+    second = (f"> {summary('test+2', '-')}", "AGREE test+2", "> START:test+2", "> +7776FU,T1", "resigned", "is_silent")
+    third = (f"> {summary('test+3')}", "AGREE test+3", "> START:test+3", "resigned")
+    two, closing = script("begin", "resigned", *second), script("log_in", *third)
     run = runner.play(["resign"] * 3, two, closing, games=3)
     assert run.client.tally == {"lose": 3}
     assert run.received.count("isready") == 4  # one before the login
@@ -211,7 +177,7 @@ def test_two_games_in_a_row(runner: ClientRunner) -> None:
 )  # fmt: skip
 def test_clocks(runner: ClientRunner, time: str, goes: list[str]) -> None:
     """Increments, byoyomi, no limit; our move takes 3 s, the opponent's none."""
-    run = runner.play(["7g7f", "resign"], game("+7776FU 3", "> -3334FU,T0", *LOST, time=time))
+    run = runner.play(["7g7f", "resign"], game("+7776FU 3", "> -3334FU,T0", "resigned", time=time))
     assert run.goes() == [f"go {words}" for words in goes]
 
 
@@ -219,16 +185,15 @@ def test_floodgate_comment(runner: ClientRunner) -> None:
     """Black's view of the value, and the line from the reply on, in the move and in the record."""
     comments = []
 
-    def script(talk: Talk) -> None:
-        with talk.game(color="-"):
-            talk.send("+7776FU,T1")
-            comments.append(talk.move("-3334FU"))
-            talk.send("+2726FU,T1")
-            comments.append(talk.move("-8384FU"))
-            talk.send("%TORYO,T1", "#RESIGN", "#WIN")
+    def comment(talk: Talk) -> None:
+        talk.begin(color="-")
+        for move, reply in (("+7776FU", "-3334FU"), ("+2726FU", "-8384FU")):
+            talk.send(f"{move},T1")
+            comments.append(talk.move(reply))
+        talk.play("win", "log_out")
 
     first = "info depth 9 score cp 55 nodes 10 pv 3c3d 2g2f 8c8d 9z9z | 3c3d"
-    run = runner.play([first, "info depth 3 score mate 5 pv 8c8d | 8c8d"], script)
+    run = runner.play([first, "info depth 3 score mate 5 pv 8c8d | 8c8d"], comment)
     assert comments == ["* -55 +2726FU -8384FU", "* -29995"]
     assert "-3334FU\nT0\n'** -55 +2726FU -8384FU\n" in run.record()
     evals = [entry.engine_info.eval for entry in Record.from_csa_str(run.record()).moves if entry.engine_info]
@@ -237,8 +202,8 @@ def test_floodgate_comment(runner: ClientRunner) -> None:
 
 def test_ponder(runner: ClientRunner) -> None:
     """A hit continues; a miss is stopped and its answer dropped."""
-    script = game("+7776FU 1", "> -3334FU,T1", "+2726FU 1", "> -4344FU,T1", *LOST)
-    run = runner.play(["7g7f ponder 3c3d", "2g2f ponder 8c8d", "resign"], script, ponder=True)
+    replies = game("+7776FU 1", "> -3334FU,T1", "+2726FU 1", "> -4344FU,T1", "resigned")
+    run = runner.play(["7g7f ponder 3c3d", "2g2f ponder 8c8d", "resign"], replies, ponder=True)
     begin = run.received.index("usinewgame")
     times = "btime 11000 wtime 10000 binc 2000 winc 2000"
     assert [line for line in run.received[begin:] if not line.startswith("go btime")] == [
@@ -251,118 +216,61 @@ def test_ponder(runner: ClientRunner) -> None:
 
 def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:
     """It is started again and searches the same position."""
-    run = runner.play(["die", "7g7f"], game("+7776FU", *WON))
+    run = runner.play(["die", "7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
     assert run.received.count("usi") == 2
 
 
 def test_engine_that_ends_before_the_game(runner: ClientRunner) -> None:
     """It is started again during the agreement."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.send(summary("test+0"))
-        talk.expect(r"AGREE test\+0")
-        time.sleep(0.3)
-        talk.send("START:test+0")
-        talk.move("+7776FU")
-        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
-        talk.log_out()
-
-    run = runner.play(["leave", "7g7f"], script)
+    late = script("log_in", "agree", lambda talk: time.sleep(0.3), "> START:test+1", "+7776FU", "win", "log_out")
+    run = runner.play(["leave", "7g7f"], late)
     assert run.client.tally == {"win": 1}
     assert run.received.count("usi") == 2
 
 
 def test_interrupt(runner: ClientRunner) -> None:
     """The first interrupt lets the game end, the second asks the server to break it off."""
-
-    def script(talk: Talk) -> None:
-        with talk.game():
-            talk.move("+7776FU")
-            assert runner.client is not None
-            runner.client.interrupt()
-            talk.send("-3334FU,T1")
-            talk.move("+2726FU")
-            runner.client.interrupt()
-            talk.expect("%CHUDAN")
-            talk.send("#CHUDAN")
-
-    run = runner.play(["7g7f", "2g2f"], script, games=5)
+    steps = ("+7776FU", runner.interrupt, "> -3334FU,T1", "+2726FU", runner.interrupt, "%CHUDAN", "> #CHUDAN")
+    run = runner.play(["7g7f", "2g2f"], game(*steps), games=5)
     assert run.client.tally == {"unknown": 1}
     assert run.record().endswith("%CHUDAN\n")
 
 
 def test_interrupt_between_agreement_and_start(runner: ClientRunner) -> None:
     """The game is played: it was agreed to. The second interrupt leaves at once."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.send(summary())
-        talk.expect(r"AGREE test\+1")
-        assert runner.client is not None
-        runner.client.interrupt()
-        time.sleep(0.2)
-        talk.send("START:test+1")
-        talk.move("+7776FU")
-        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
-        talk.log_out()
-
-    assert runner.play(["7g7f"], script, games=5).client.tally == {"win": 1}
-
-    def leave(talk: Talk) -> None:
-        talk.log_in()
-        talk.send(summary())
-        talk.expect(r"AGREE test\+1")
-        assert runner.client is not None
-        runner.client.interrupt()
-        runner.client.interrupt()
-        talk.log_out()
-
-    assert not runner.play([], leave, games=5).client.tally
+    agreed = ("log_in", "agree", runner.interrupt)
+    played = script(*agreed, lambda talk: time.sleep(0.2), "> START:test+1", "+7776FU", "win", "log_out")
+    assert runner.play(["7g7f"], played, games=5).client.tally == {"win": 1}
+    assert not runner.play([], script(*agreed, runner.interrupt, "log_out"), games=5).client.tally
 
 
 def test_interrupt_before_the_agreement(runner: ClientRunner) -> None:
     """The game is refused if the engine was not ready yet."""
 
-    def script(talk: Talk) -> None:
+    def refused(talk: Talk) -> None:
         talk.log_in()
         assert runner.client is not None
         runner.client._leaving.set()  # as from another thread, while the engine prepares
         talk.send(summary())
         talk.expect(r"REJECT test\+1|LOGOUT")
 
-    assert not runner.play([], script, games=5).client.tally
+    assert not runner.play([], refused, games=5).client.tally
 
 
 def test_a_move_that_the_server_makes_for_the_client(runner: ClientRunner) -> None:
     """The engine's answer to the search before it is dropped, and not taken for a resignation."""
-    steps = ("> +2726FU,T9", "> -3334FU,T1", "+7776FU", *WON)
+    steps = ("> +2726FU,T9", "> -3334FU,T1", "+7776FU", "win")
     run = runner.play(["think", "7g7f"], game(*steps))
     assert run.client.tally == {"win": 1}
 
 
 def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The journal stays, with the end of the game; the next start makes it a record."""
-
     def fail(*_: object) -> None:
         raise OverflowError("too large")
 
-    monkeypatch.setattr(clients, "save", fail)
-    run = runner.play(["7g7f"], game("+7776FU", *WON))
+    monkeypatch.setattr(records, "write_new", fail)
+    run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
     assert run.notes[-1] == "won after 1 moves (RESIGN): no record: too large"
-    recover(run.folder, run.notes.append)
-    assert run.record().endswith("+7776FU\nT0\n%TORYO\nT1\n")
-
-
-def test_lines_that_mean_nothing(runner: ClientRunner) -> None:
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.send("##[CHAT] hello", "-3334FU,T1", "#WIN", "", "START:other", "%TORYO")
-        talk.offer()
-        talk.send("##[ERROR] hello", "")
-        talk.resigned()
-        talk.log_out()
-
-    assert runner.play(["resign"], script).client.tally == {"lose": 1}
+    assert run.notes.count("test+1 is not saved while it is played: too large") == 1

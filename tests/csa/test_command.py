@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.csa.server import Server, Talk
-from tests.engine.usi_transport import ROOT
+from tests.programs import ROOT
 from usi_engine.csa.command import address_of, arguments_of, main, options_of, password_of, settings_of
 
 LEAST = ["host", "--user", "us", "--password", "secret"]

@@ -27,9 +27,9 @@ def moved(csa: str, units: str) -> protocol.MoveMade:
      ("%TORYO,T4.5", protocol.Special("%TORYO", Decimal("4.5"))), ("%KACHI", protocol.Special("%KACHI")),
      ("#TIME_UP", protocol.Cause("TIME_UP")), ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
      ("#WIN", protocol.Outcome("win")), ("#CENSORED", protocol.Outcome("draw")),
-     ("#CHUDAN", protocol.Outcome("unknown")), ("##[CHAT] hello", protocol.Unread("##[CHAT] hello")),
-     ("+7776", protocol.Unread("+7776")), ("+7006FU,T1", protocol.Unread("+7006FU,T1")),
-     ("garbage", protocol.Unread("garbage"))],
+     ("#CHUDAN", protocol.Outcome("unknown")), ("##[CHAT] hello", None),
+     ("+7776", None), ("+7006FU,T1", None),
+     ("garbage", None)],
 )  # fmt: skip
 def test_events(line: str, event: protocol.Event) -> None:
     reader = protocol.Reader()

@@ -1,4 +1,4 @@
-"""Records and journals: names, games with the same id, two clients in one folder."""
+"""Records: names, games with the same id, two clients in one folder."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 
 from tests.csa.instant_engine import game_of
-from usi_engine.csa import journal as journals
-from usi_engine.csa.game import Ending
-from usi_engine.csa.journal import Journal, recover
+from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.csa.protocol import MoveMade
-from usi_engine.csa.record import save, stem_of
+from usi_engine.csa.record import RunningRecord, stem_of
 from usi_engine.records.games import load_games
 
 
 def moves_of(path: Path) -> tuple[str, ...]:
     """Return the moves of a file's only game."""
     return next(iter(load_games(path))).moves
+
+
+def save(game: ServerGame, folder: Path) -> Path:
+    return RunningRecord(game, folder, print).finish()
 
 
 def names_in(folder: Path) -> list[str]:
@@ -52,65 +54,17 @@ def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
 
 
 def test_two_clients_in_one_folder(tmp_path: Path) -> None:
-    """They play each other; each has a journal and a record of its own. A client that starts leaves both alone."""
-    notes = list[str]()
+    """They play each other; each has a record of its own, from the first move on."""
     games = [game_of("+7776FU"), game_of("+2726FU")]
-    running = [Journal(game, tmp_path, notes.append) for game in games]
-    for game, journal in zip(games, running, strict=True):
+    records = [RunningRecord(game, tmp_path, print) for game in games]
+    for game, record in zip(games, records, strict=True):
         game.handle(MoveMade("-3334FU"))
-        journal.follow()
-        journal.end()
-        journal.close(remove=False)
-    assert names_in(tmp_path) == ["id-2.csa.part", "id.csa.part"]
-    recover(tmp_path, notes.append)
-    assert {moves_of(tmp_path / name) for name in names_in(tmp_path)} == {("7g7f", "3c3d"), ("2g2f", "3c3d")}
-    assert len(notes) == 2
-
-
-def test_a_journal_of_a_running_client_is_left_alone(tmp_path: Path) -> None:
-    path, file = journals.open_new(tmp_path, "id")
-    with file:
-        file.write(b"V2.2\nPI\n+\n+7776FU\nT1\n")
-        file.flush()
-        recover(tmp_path, print)
-        assert names_in(tmp_path) == [path.name]
-    recover(tmp_path, print)
-    assert names_in(tmp_path) == ["id.csa"]
-
-
-@pytest.mark.parametrize(
-    ("text", "moves", "end"),
-    [
-        ("V2.2\nN+us\nN-them\nPI\n+\n+7776FU\nT1\n-3334FU\nT2\n", 2, "CHUDAN"),
-        ("V2.2\nPI\n+\n+7776FU\nT1\n-3334F", 1, "CHUDAN"),
-        ("V2.2\nPI\n+\n+7776FU\nT1\n-33\n", 1, "CHUDAN"),
-        ("V2.2\nPI\n+\n+7776FU\nT1\n'*棋", 1, "CHUDAN"),
-        ("V2.2\nPI\n+\n+7776FU\nT1\n%TORYO\nT3\n", 1, "TORYO"),
-    ],
-)
-def test_a_game_that_was_killed(tmp_path: Path, text: str, moves: int, end: str) -> None:
-    """The record has all moves whose lines are whole; an earlier record stays."""
-    save(game_of("+2726FU"), tmp_path)
-    (tmp_path / "id.csa.part").write_bytes(text.encode()[: -1 if "棋" in text else None])
-    notes = list[str]()
-    recover(tmp_path, notes.append)
+        record.follow()
+        assert record._writer.close()
+    found = [next(iter(load_games(path))) for path in (tmp_path / "id.csa", tmp_path / "id-2.csa")]
+    assert {game.moves for game in found} == {("7g7f", "3c3d"), ("2g2f", "3c3d")}
+    assert [game.end.name for game in found if game.end] == ["CHUDAN", "CHUDAN"]
     assert names_in(tmp_path) == ["id-2.csa", "id.csa"]
-    game = next(iter(load_games(tmp_path / "id-2.csa")))
-    assert game.record.end is not None
-    assert (len(game.moves), game.record.end.name) == (moves, end)
-    assert notes == [f"a game that was broken off: {tmp_path / 'id-2.csa'}"]
-
-
-def test_a_journal_that_cannot_be_read_stays(tmp_path: Path) -> None:
-    for name, data in (("a", b"hello\nworld\n"), ("b", b""), ("c", b"V2.2\nPI\n+\n+7775FU\n+7776FU\n%TORYO\n")):
-        (tmp_path / f"{name}.csa.part").write_bytes(data)
-    (tmp_path / "folder.csa.part").mkdir()
-    notes = list[str]()
-    recover(tmp_path, notes.append)
-    assert names_in(tmp_path) == ["a.csa.part", "b.csa.part", "c.csa.part", "folder.csa.part"]
-    assert [note.partition(" cannot be made a record: ")[0] for note in notes] == [
-        str(tmp_path / name) for name in ("a.csa.part", "c.csa.part")
-    ]
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,7 @@ class ScriptedSolver:
         threads: int = 1,
     ) -> None:
         self.script, self.stop, self.nodes, self.hashfull, self.threads = script, stop, 1234, 5, threads
+        self.proved_shortest = False
         if not script.solvers or megabytes > script.most_megabytes:
             raise MemoryError(f"no memory for a mate table of {megabytes} MB")
 

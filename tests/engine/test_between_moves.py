@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,12 @@ import pytest
 from core_ext.board import Board
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script, ScriptedSolver
-from tests.engine.transcripts import DECLARABLE
 from tests.engine.usi_transport import InProcess
 from tests.eval.nnue.networks import shifted
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import packaged_network
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.game import thinking
-from usi_engine.game.mating import MIN_MEGABYTES, table_megabytes
 
 MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
 
@@ -105,11 +102,6 @@ def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
     engine.close()
 
 
-def test_searchmoves_come_before_a_declaration(real: InProcess) -> None:
-    real.send(f"position {DECLARABLE}", "go depth 1 searchmoves 8a9a")
-    real.expect("^bestmove 8a9a$")
-
-
 def test_a_mate_at_the_root_is_within_the_rules(real: InProcess) -> None:
     """It must end before MaxMovesToDraw, and must not contain a fourth repetition by check, which would lose."""
     place = "position sfen 9/2k6/9/3LG4/7S1/1R7/9/9/8K b G 1"
@@ -130,20 +122,3 @@ def test_no_mate_at_the_root_under_the_try_rule(real: InProcess) -> None:
     real.expect("^readyok$")
     real.send("position sfen K8/9/9/5+B3/9/9/1+R5R1/4kL3/9 b 2G 1", "go byoyomi 500")
     assert real.expect("^bestmove").split()[1] != "8g7h"
-
-
-def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(real: InProcess) -> None:
-    real.send(f"position {DECLARABLE}", "go infinite")
-    real.expect(r"^info depth 0 .*score cp \d{5} ")
-    real.expect("^info string the game is won by declaration under CSARule27$")
-    real.send("stop")
-    real.expect("^bestmove win$")
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "nodes", "megabytes"),
-    [(None, None, math.inf), (100, None, MIN_MEGABYTES), (2000, None, 256), (None, 819200, 100)],
-)
-def test_size_of_a_mate_table(milliseconds: int | None, nodes: int | None, megabytes: float) -> None:
-    """The table is no larger than the search can fill."""
-    assert table_megabytes(milliseconds, nodes) == megabytes

@@ -84,6 +84,12 @@ def test_not_a_book(tmp_path: Path, suffix: str) -> None:
             open_book(str(path))
 
 
+@pytest.mark.parametrize("path", ["a\0b", "\ud800", "x" * 5000])
+def test_a_path_that_no_system_takes(path: str) -> None:
+    with pytest.raises(BookError):
+        open_book(path)
+
+
 @pytest.mark.parametrize(
     ("line", "move"),
     [

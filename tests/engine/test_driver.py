@@ -34,16 +34,6 @@ def test_thoughts(line: str, thought: Thought | None) -> None:
     assert thought_of(line) == thought
 
 
-def test_program_that_is_no_engine() -> None:
-    """It ends without an answer, which is noticed at once."""
-    engine = Engine([sys.executable, "-c", "print('hello')"], {}, print)
-    with pytest.raises(EngineError, match="does not answer usiok"):
-        engine.start()
-    engine.quit()
-    with pytest.raises(EngineError, match="none/here does not start"):
-        Engine(["none/here"], {}, print).start()
-
-
 ECHO = """
 import sys
 for line in sys.stdin:

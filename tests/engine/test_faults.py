@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import random
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,13 +14,12 @@ from types import SimpleNamespace
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import Network
-from tests.engine.usi_transport import ROOT, Program
+from tests.engine.usi_transport import Program
 from tests.eval.test_cache import Arrays
 from tests.positions import MOST_MOVES
+from tests.programs import output_of
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import read_blocks
-from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 from usi_engine.game import loop
 from usi_engine.usi.protocol import Quit
@@ -31,17 +29,6 @@ MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 
 
 # ---- truncated files ----
-
-
-def test_a_truncated_network(tmp_path: Path) -> None:
-    data, path = PACKAGED[INTERNAL].read_bytes(), tmp_path / "nn.bin"
-    path.write_bytes(data)
-    assert isinstance(load_evaluation(str(path)), Network)
-    for size in (*range(0, 4 * PAGE, PAGE), *range(0, len(data), 64 * PAGE), len(data) - 1):
-        path.write_bytes(data[:size])
-        with pytest.raises(WeightsError, match=r"nn\.bin") as refused:
-            load_evaluation(str(path))
-        assert "\n" not in str(refused.value)
 
 
 def test_truncated_kpp_weights() -> None:
@@ -72,13 +59,6 @@ from usi_engine.evaluation import cache
 """
 
 
-def run_python(program: str, *arguments: str) -> tuple[int, bytes]:
-    """Run a program in another process; return its status and output, which should be 0 and empty."""
-    command = [sys.executable, "-c", IMPORTS + program, *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=120)
-    return done.returncode, done.stdout + done.stderr
-
-
 KEEP = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -88,7 +68,7 @@ cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 def test_a_full_disk_leaves_no_cache(tmp_path: Path) -> None:
-    assert run_python(KEEP, str(tmp_path / "cache" / "x.unfolded")) == (0, b"")
+    assert output_of(IMPORTS + KEEP, str(tmp_path / "cache" / "x.unfolded")) == ""
     assert not list((tmp_path / "cache").iterdir())
 
 
@@ -110,17 +90,12 @@ def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
     """One start deletes the file repeatedly; the others always read a complete one."""
     path = tmp_path / "cache" / "x.unfolded"
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda number: run_python(AT_ONCE, str(path), str(number)), range(4)))
-    assert done == [(0, b"")] * 4
+        done = list(pool.map(lambda number: output_of(IMPORTS + AT_ONCE, str(path), str(number)), range(4)))
+    assert done == [""] * 4
     assert len(list(path.parent.iterdir())) <= 1
 
 
 # ---- the most threads, the longest games, the most lines ----
-
-
-def resident_megabytes(engine: Program) -> int:
-    status = Path(f"/proc/{engine.process.pid}/status").read_text(encoding="ascii")
-    return int(status.split("VmRSS:")[1].split()[0]) >> 10
 
 
 @pytest.mark.slow
@@ -133,7 +108,7 @@ def test_512_threads() -> None:
     begun = time.monotonic()
     engine.expect("^readyok$", timeout=30)
     assert time.monotonic() - begun < 15  # 2 s on two idle cores
-    assert resident_megabytes(engine) < MOST_MEGABYTES
+    assert engine.megabytes() < MOST_MEGABYTES
     for _ in range(2):
         engine.send("position startpos", "go nodes 20000")
         engine.expect("^bestmove", timeout=60)

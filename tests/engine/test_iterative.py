@@ -16,13 +16,13 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from tests.positions import MATSURI
 from tests.programs import quickest
-from usi_engine.core import Core, load_core
-from usi_engine.game.thinking import RESIGN, Answer, answer_of, legal_part
+from usi_engine.core import Core, legal_part, load_core
+from usi_engine.game.thinking import RESIGN, Answer, answer_of
 from usi_engine.search import threads as search_threads
 from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool, game_rules
+from usi_engine.search.threads import ThreadPool, best_thread, game_rules
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer
@@ -124,11 +124,25 @@ def test_the_best_thread_is_played() -> None:
     assert len(voted.lines) == 1
 
 
-def test_multipv_lines_are_sorted() -> None:
-    result, _ = search(Script(), TimeLimits(), SearchLimits(6, 0, 4))
-    values = [line.value for line in result.lines]
-    assert len({line.move for line in result.lines}) == 4
-    assert values == sorted(values, reverse=True)
+def result(move: str, value: int, depth: int = 10) -> SearchResult:
+    return SearchResult(depth, (Line((move, "3c3d"), value, depth, depth + 2),))
+
+
+@pytest.mark.parametrize(
+    ("results", "chosen"),
+    [
+        ([result("7g7f", -50)], 0),  # without helpers
+        ([result("7g7f", 30), result("2g2f", 30)], 0),  # the main thread wins ties
+        ([result("7g7f", 30), result("2g2f", 30, 11), result("2g2f", 28)], 1),  # two against one
+        ([result("7g7f", 10, 9), result("2g2f", 90, 11)], 1),  # deeper and better
+        ([result("7g7f", 90, 9), result("2g2f", 10, 11)], 0),
+        ([result("7g7f", 3000, 30), result("2g2f", 31990), result("5g5f", 31997)], 2),  # the shortest proved win
+        ([result("7g7f", -31990, 20), result("2g2f", -900, 5)], 1),  # a proved loss only if all lose
+        ([result("7g7f", -31990, 20), result("2g2f", -31980, 25)], 0),
+    ],
+)
+def test_best_thread(results: list[SearchResult], chosen: int) -> None:
+    assert best_thread(results, 31_000) == results[chosen]
 
 
 def test_lines_of_a_depth_cut_short_are_sorted() -> None:
@@ -275,13 +289,6 @@ def test_a_single_move_is_searched(
     engine.expect("^bestmove")
     assert seconds[0] < time.perf_counter() - begun < seconds[1]
     assert int(engine.seen[-2].split()[2]) >= depth
-
-
-def test_a_single_move_stops_pondering_only_at_ponderhit(engine: InProcess) -> None:
-    engine.send(ONE_REPLY, "go ponder btime 10000 wtime 10000")
-    engine.silent("^bestmove", 0.3)
-    engine.send("ponderhit")
-    engine.expect("^bestmove", timeout=0.5)
 
 
 def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:

@@ -73,8 +73,11 @@ def test_an_unknown_name_is_quoted() -> None:
 def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
     options = Options()
     options.set("Threads", "3")
-    options.set("FV_SCALE", "16")  # the default, as GUIs send it
-    lines = ["option name FV_SCALE type spin default 24 min 1 max 128", "", "multipv=2", "USI_Ponder true", "Threads 2"]
+    options.set("FV_SCALE", "0")  # the default, as GUIs send it
+    lines = [
+        "option name FV_SCALE type spin default 24 min 1 max 128", "", " # FV_SCALE=30", "; 1", "//2",
+        "multipv=2", "USI_Ponder true", "Threads 2",
+    ]  # fmt: skip
     told = ["FV_SCALE = 24", "MultiPV = 2", "USI_Ponder = true", "option Threads stays 3, as it was set, not 2"]
     assert options.advise(lines) == told
     assert (options.number("FV_SCALE"), options.number("MultiPV"), options.number("Threads")) == (24, 2, 3)
@@ -89,7 +92,7 @@ def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
         ("FV_SCALE", "'FV_SCALE' is not NAME=VALUE"),
         ("option name FV_SCALE type spin", "'option name FV_SCALE type spin' is not NAME=VALUE"),
         ("option", "'option' is not NAME=VALUE"),
-        ("FV_SCALE = many", "option FV_SCALE cannot be 'many'; it stays 16"),
+        ("FV_SCALE = many", "option FV_SCALE cannot be 'many'; it stays 0"),
         ("FV_SCALE 1000", "FV_SCALE = 128"),
         ("BookPath here", "no option is named 'BookPath'"),
         ("evaldir ../other", "option EvalDir cannot be set here"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -16,9 +15,10 @@ import pytest
 
 from tests.engine.conftest import SMALL_TABLE
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import ROOT, Program
+from tests.engine.usi_transport import Program
 from tests.eval.nnue.networks import random_network
-from tests.programs import INTERRUPTIBLE, quickest
+from tests.positions import MATE_IN_ONE
+from tests.programs import ENGINE, ROOT, output_of, quickest, run_command, run_engine
 from tests.shogi.slow_shogi import START
 from usi_engine.__main__ import main
 from usi_engine.evaluation.architecture import parse_name
@@ -26,16 +26,10 @@ from usi_engine.evaluation.network_file import write_network
 from usi_engine.game.loop import carry_out
 from usi_engine.usi.output import Writer
 
-ENGINE = [sys.executable, "-m", "usi_engine"]
-MATED = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 
-
-def test_start_is_quick() -> None:
-    """usiok comes within a second even on a busy machine, and nothing heavy is imported before it."""
+def test_usiok_comes_within_a_second() -> None:
+    """Even on a busy machine."""
     assert quickest(seconds_to_usiok) < 1.0
-    check = "import sys, usi_engine.__main__; print([n for n in sys.modules if n.startswith(('numpy', 'core_ext.'))])"
-    heavy = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert heavy.stdout.strip() == "[]"
 
 
 def seconds_to_usiok() -> float:
@@ -69,9 +63,8 @@ read(Source(), Session())
 
 def test_numpy_is_loaded_between_two_reads() -> None:
     """Windows cannot load it while a read blocks. It comes before readyok, not during the first go."""
-    done = subprocess.run([sys.executable, "-c", READER], capture_output=True, text=True, check=True, cwd=ROOT)
     printed = ["False", "Usi False", "False", "SetOption False", "False", "IsReady True", "True", "Quit True"]
-    assert done.stdout.splitlines() == printed
+    assert output_of(READER).splitlines() == printed
 
 
 WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from usi_engine.__main__ import main; sys.exit(main())"
@@ -84,11 +77,9 @@ def test_a_network_needs_neither_numpy_nor_a_cache(
     write_network(tmp_path / "nn.bin", random_network(parse_name("SFNN_kp_64_7_16")))
     name = evaluation if refused else tmp_path / evaluation
     commands = [SMALL_TABLE, f"setoption name EvalFile value {name}", "isready", "position startpos", "go nodes 500"]
-    start = [sys.executable, "-c", WITHOUT_NUMPY, *commands]
-    done = subprocess.run(start, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert "readyok" in done.stdout
-    assert "bestmove" in done.stdout
-    assert ("info string" in done.stdout) == refused, done.stdout
+    printed = output_of(WITHOUT_NUMPY, *commands)
+    assert "readyok" in printed and "bestmove" in printed
+    assert ("info string" in printed) == refused, printed
     assert not cache_folder.exists()
 
 
@@ -127,8 +118,7 @@ def test_closed_output_ends_a_search() -> None:
 
 
 def test_quit_as_an_argument_comes_after_what_stands_before_it() -> None:
-    command = [*ENGINE, "setoption name USI_OwnBook value false", "go nodes 60000", "quit"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
+    done = run_engine("setoption name USI_OwnBook value false", "go nodes 60000", "quit")
     assert int(re.findall(r" nodes (\d+)", done.stdout)[-1]) > 50_000
 
 
@@ -152,10 +142,10 @@ ALL_COMMANDS = (
 )  # fmt: skip
 def test_command_line(arguments: list[str], patterns: list[str]) -> None:
     """Arguments are carried out as commands, in their order; the status is 0."""
-    done = subprocess.run([*ENGINE, *arguments], capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
+    done = run_engine(*arguments)
     lines = iter(done.stdout.splitlines())
     assert all(any(re.search(pattern, line) for line in lines) for pattern in patterns), done.stdout
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -222,20 +212,6 @@ def test_unknown_arguments(
     assert printed.err.startswith(message)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
-@pytest.mark.parametrize("go", ["go", "go btime 3600000"])
-def test_ctrl_c_ends_a_search_with_its_bestmove(go: str) -> None:
-    command = [*INTERRUPTIBLE, "setoption name USI_OwnBook value false", "setoption name EvalFile value material", go]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as started:
-        assert started.stdout is not None and started.stderr is not None
-        while not started.stdout.readline().startswith("info depth"):
-            assert started.poll() is None
-        started.send_signal(signal.SIGINT)
-        printed, errors = started.communicate(timeout=20)
-    assert (started.returncode, errors) == (130, "")
-    assert printed.splitlines()[-1].startswith("bestmove ")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
 def test_a_hint_for_people_alone() -> None:
     import pty  # noqa: PLC0415  (not on Windows)
@@ -248,8 +224,7 @@ def test_a_hint_for_people_alone() -> None:
     os.close(theirs)
     assert "help" in printed and "usi_engine play" in printed and printed.count("\n") == 2
     assert "info string unknown command 'HELP'; help lists them" in printed
-    piped = subprocess.run(ENGINE, input="HELP\n", capture_output=True, text=True, check=True, cwd=ROOT, timeout=20)
-    assert piped.stdout == ""
+    assert run_engine(input="HELP\n").stdout == ""
 
 
 LIMITED = """
@@ -265,14 +240,11 @@ runpy.run_module("usi_engine", run_name="__main__")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes terabytes of it")
 def test_too_little_memory() -> None:
     """Table and threads are reduced once, and then the engine plays."""
-    command = [sys.executable, "-c", LIMITED]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
-    lines = done.stdout.splitlines()
+    lines = output_of(LIMITED).splitlines()
     ready = lines.index("readyok")
     assert any("trying half of 4096 MB" in line for line in lines[:ready])
     assert not any("trying half" in line or "error" in line for line in lines[ready:])
     assert any(re.match("info depth .* pv ", line) for line in lines) and "checkmate nomate" in lines
-    assert done.stderr == ""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes streams as a Unix shell does")
@@ -282,8 +254,8 @@ def test_too_little_memory() -> None:
 def test_closed_streams(arguments: str) -> None:
     """Closed input is input at its end; output to a closed stream is lost."""
     command = f"echo usi | {sys.executable} -m usi_engine {arguments}"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, cwd=ROOT, timeout=30)
-    assert (done.returncode, done.stderr) == (0, b"")
+    done = run_command(["sh", "-c", command])
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
@@ -331,15 +303,17 @@ def test_loading_is_not_on_the_clock_of_the_command_line(no_network: None) -> No
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/full")
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["mate", "--help"], ["mate", MATED], ["convert", "GAME", "--to", "usi"], ["perft", "2"]]
-)
+    "arguments",
+    [["--help"], ["mate", "--help"], ["mate", MATE_IN_ONE], ["convert", "GAME", "--to", "usi"], ["perft", "2"],
+     ["play", "--eval", "material"]],
+)  # fmt: skip
 def test_output_to_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
     game = tmp_path / "game.usi"
     game.write_text("startpos moves 7g7f\n")
     words = [str(game) if word == "GAME" else word for word in arguments]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([*ENGINE, *words], stdout=full, stderr=subprocess.PIPE, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (1, b"cannot write the output: No space left on device\n")
+        done = run_engine(*words, stdout=full, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stderr) == (1, "cannot write the output: No space left on device\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/zero")
@@ -353,7 +327,7 @@ def test_output_to_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path)
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_line(words: str, status: int, message: str) -> None:
-    done = subprocess.run([*ENGINE, *words.split()], capture_output=True, text=True, check=False, cwd=ROOT)
+    done = run_engine(*words.split())
     assert (done.returncode, done.stdout, done.stderr) == (status, "", f"{message}\n")
 
 
@@ -373,6 +347,6 @@ def test_a_command_that_lacks_a_library_is_one_line() -> None:
     """The folder without Python leaves out the modules of some commands."""
     lacking = "import sys; sys.modules['usi_engine.csa.command'] = None; sys.argv = ['usi_engine', 'csa', 'host']; "
     start = lacking + "from usi_engine.__main__ import main; sys.exit(main())"
-    done = subprocess.run([sys.executable, "-c", start], check=False, capture_output=True, text=True, cwd=ROOT)
+    done = run_command([sys.executable, "-c", start])
     assert done.returncode == 1
     assert done.stderr.startswith("this command is not part of this installation; ") and done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Times at which info lines are printed."""
+"""Info lines: times at which they are printed, long text."""
 
 from __future__ import annotations
 
@@ -52,3 +52,11 @@ def test_lines_of_iterations_come_at_most_once_an_interval() -> None:
 def test_without_an_interval_everything_is_printed(time: int) -> None:
     clock = Clock(0)
     assert clock.bounds_at(time, time) == clock.iterations_at(time, time) == [time, time]
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_a_long_text_is_cut_without_a_space_at_its_end(length: int) -> None:
+    written = io.BytesIO()
+    Writer(written).info("x" * length + " y" * 1000)
+    (line,) = written.getvalue().splitlines()
+    assert len(line) < 1100 and line == line.strip()

@@ -11,7 +11,8 @@ import pytest
 from core_ext.board import Board
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
-from tests.engine.usi_transport import ROOT, InProcess
+from tests.engine.usi_transport import InProcess
+from tests.programs import ROOT
 from usi_engine.core import load_core
 from usi_engine.game import skill as skills
 from usi_engine.game.skill import BLIND_LEVEL, FULL_STRENGTH, Skill, allows_mate, choose_line, is_loud, skill_of

@@ -12,16 +12,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from core_ext.board import Board
+from tests.programs import ENGINE, ROOT
 from usi_engine.core import Core
 from usi_engine.game.loop import serve
 from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Command, Go, GoMate, IsReady, SetPosition, Usi, decode, parse
 
-ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 20.0
 # Tests expect a search; tests of books turn it on again.
 NO_BOOK = b"setoption name USI_OwnBook value false\n"
@@ -41,8 +42,10 @@ class Transport:
     def __init__(self) -> None:
         self._received: queue.Queue[bytes] = queue.Queue()
         self.seen: list[str] = []
-        self._positions: list[Board] = []
-        self._next_root = Board()
+        self.roots: list[Board | None] = []  # of each go; None if the last position was refused
+        self.answered = 0
+        self.asked = {"usiok": 0, "readyok": 0}
+        self._root: Board | None = Board()
         self.ended = False
 
     def send(self, *lines: str) -> None:
@@ -50,8 +53,8 @@ class Transport:
         self.send_bytes("".join(line + "\n" for line in lines).encode())
 
     def send_bytes(self, data: bytes) -> None:
-        for line in data.decode("utf-8", "replace").splitlines():
-            self._follow(line.strip().removeprefix("\ufeff"))
+        for line in data.split(b"\n"):
+            self._note(parse(decode(line)))
         self._write(data)
 
     def expect(self, pattern: str, timeout: float = TIMEOUT) -> str:
@@ -79,7 +82,7 @@ class Transport:
         if not raw:
             self.ended = True
             return None
-        line = check_form(raw)
+        line = self._checked(raw)
         self.seen.append(line)
         self._check_moves(line)
         return line
@@ -92,25 +95,50 @@ class Transport:
                 raise NoLine("the engine does not end")
         return self.seen[begun:]
 
-    def _follow(self, line: str) -> None:
-        """Keep the position of each go."""
-        if line.startswith("position "):
-            self._next_root = replay(line, self._next_root)
-        elif line.startswith("go"):
-            self._positions.append(self._next_root.copy())
+    def _note(self, command: Command) -> None:
+        """Keep the position of each go, and what must be answered."""
+        if isinstance(command, SetPosition):
+            self._root = board_of(command)
+        elif isinstance(command, Go | GoMate):
+            self.roots.append(self._root and self._root.copy())
+        elif isinstance(command, Usi | IsReady):
+            self.asked["usiok" if isinstance(command, Usi) else "readyok"] += 1
+
+    def is_settled(self) -> bool:
+        """Return whether every `go`, `usi` and `isready` has had its one answer."""
+        return self.answered == len(self.roots) and all(
+            sum(line == word for line in self.seen) == count for word, count in self.asked.items()
+        )
+
+    def _checked(self, raw: bytes) -> str:
+        """Return a line of 7-bit ASCII without a carriage return or double spaces."""
+        assert raw.endswith(b"\n"), raw
+        line = raw[:-1].decode("ascii")
+        assert not line.startswith("info") or INFO.fullmatch(line), line
+        board_drawing = not line.startswith(("info", "bestmove", "option", "id ", "checkmate"))
+        assert board_drawing or (line == line.strip() and "  " not in line and "\r" not in line), line
+        return line
 
     def _check_moves(self, line: str) -> None:
+        """Check that moves are legal."""
+        words = line.split()
         if line.startswith("info") and " pv " in line:
-            play(self._positions[0], line.split(" pv ")[1].split())
-        if line.startswith("checkmate"):
-            self._positions.pop(0)
-        if line.startswith("bestmove"):
-            words = line.split()
-            assert len(words) in (2, 4), line
-            if words[1] not in ("resign", "win"):
-                play(self._positions[0], words[1::2])
+            self._play(words[words.index("pv") + 1 :])
+        elif line.startswith(("bestmove", "checkmate")):
+            assert self.answered < len(self.roots), "an answer without a go"
+            if words[0] == "bestmove" and words[1] not in ("resign", "win"):
+                assert len(words) == 2 or (len(words) == 4 and words[2] == "ponder"), line
+                self._play(words[1::2])
                 self._check_last_info(words[1])
-            self._positions.pop(0)
+            elif words[0] == "checkmate" and words[1] not in ("nomate", "timeout", "notimplemented"):
+                self._play(words[1:])
+            self.answered += 1
+
+    def _play(self, moves: list[str]) -> None:
+        """Make moves in the position that is searched now, which must be legal."""
+        root = self.roots[self.answered]
+        assert root is not None, "a search of a position that was refused"
+        Board.from_moves(moves, root.sfen())
 
     def _check_last_info(self, move: str) -> None:
         """Check that the line before a bestmove is its own: multipv 1, exact."""
@@ -125,32 +153,12 @@ class Transport:
         raise NotImplementedError
 
 
-def check_form(raw: bytes) -> str:
-    """Return a line of 7-bit ASCII without a carriage return or double spaces."""
-    assert raw.endswith(b"\n"), raw
-    line = raw[:-1].decode("ascii")
-    assert not line.startswith("info") or INFO.fullmatch(line), line
-    board_drawing = not line.startswith(("info", "bestmove", "option", "id ", "checkmate"))
-    assert board_drawing or (line == line.strip() and "  " not in line and "\r" not in line), line
-    return line
-
-
-def replay(line: str, before: Board) -> Board:
-    """Return the position that a line sets up, or the one before if the line is wrong."""
-    place, _, moves = line.removeprefix("position ").partition("moves")
+def board_of(command: SetPosition) -> Board | None:
+    """Return the position; None if it is refused."""
     try:
-        board = Board(place.strip())
-        play(board, moves.split(), keep=True)
+        return Board.from_moves(command.moves, command.sfen)
     except ValueError:
-        return before
-    return board
-
-
-def play(board: Board, moves: list[str], keep: bool = False) -> None:
-    """Play moves, which must be legal."""
-    board = board if keep else board.copy()
-    for move in moves:
-        board.push(move)
+        return None
 
 
 class Lines:
@@ -206,10 +214,12 @@ class InProcess(Transport):
 class Program(Transport):
     """The real program; without arguments it plays with the material value, which needs no time to load."""
 
-    def __init__(self, *arguments: str, cwd: str | None = None, evaluation: str = "material") -> None:
+    def __init__(
+        self, *arguments: str, cwd: str | None = None, evaluation: str = "material", program: Sequence[str] = ENGINE
+    ) -> None:
         super().__init__()
         pipe = subprocess.PIPE
-        command = [sys.executable, "-m", "usi_engine", *arguments]
+        command = [*program, *arguments]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment)
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -229,6 +239,13 @@ class Program(Transport):
         assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
+
+    def megabytes(self) -> int:
+        """Return the resident memory; 0 on other systems than Linux."""
+        if sys.platform != "linux":
+            return 0
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(status.split("VmRSS:")[1].split()[0]) >> 10
 
     def end_input(self) -> None:
         assert self.process.stdin is not None

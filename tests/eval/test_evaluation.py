@@ -110,8 +110,9 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
 
 def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
     (folder / "eval_options.txt").write_text("option name FV_SCALE type spin default 24\nUSI_Hash=2\nnonsense\n")
-    scale = [load_evaluation(str(path)) for path in (folder, folder / "nn.bin")]
-    assert [one.fv_scale for one in scale if isinstance(one, Network)] == [24, 24]
+    found = [load_evaluation(str(path)) for path in (folder, folder / "nn.bin")]
+    found.append(resources(("FV_SCALE", "16"), ("EvalDir", str(folder)))[0].weights)
+    assert [one.fv_scale for one in found if isinstance(one, Network)] == [24, 24, 16]
     written = io.BytesIO()
     options = Options()
     loaded = Resources(options, Writer(written), load_core)
@@ -121,8 +122,9 @@ def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
     assert loaded.pool.table.megabytes == 2
     lines = ["FV_SCALE = 24", "USI_Hash = 2", "'nonsense' is not NAME=VALUE"]
     assert written.getvalue().decode().splitlines() == [f"info string eval_options.txt: {line}" for line in lines]
-    options.set("FV_SCALE", "20")
-    assert isinstance(loaded.weights, Network) and loaded.weights.fv_scale == 20
+    for scale, used in (("20", 20), ("0", 24)):
+        options.set("FV_SCALE", scale)
+        assert isinstance(loaded.weights, Network) and loaded.weights.fv_scale == used
     options.set("EvalDir", "")
     assert loaded.weights is not None and options.number("USI_Hash") == DECLARED["USI_Hash"].default
 

@@ -98,7 +98,7 @@ def test_damaged_and_truncated_files_are_refused(saved: Path, tmp_path: Path) ->
         ("null\0character", "null"),
         ("~nosuchuser/some.kpp", "nosuchuser"),
         (".", "not a regular file"),
-        ("empty.kpp", "empty.kpp': it has no KPP weights"),
+        ("empty.kpp", "empty.kpp': it has no KPP weights for this version; the name of a network"),
         ("none.kpp", r"none\.kpp"),
     ],
 )

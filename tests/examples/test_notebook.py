@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.examples.players import EXAMPLES
+from tests.programs import ROOT
 
+EXAMPLES = ROOT / "examples"
 NOTEBOOK = EXAMPLES / "analysis.ipynb"
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from core_ext.board import Board
 from tests import positions
-from tests.examples.players import EXAMPLES, PLAYERS, Player
+from tests.engine.usi_transport import Program
+from tests.programs import ROOT
 
+EXAMPLES = ROOT / "examples"
+PLAYERS = ("show_board", "random_player", "captures_first", "alpha_beta")
 MATE_IN_ONE = f"sfen {positions.MATE_IN_ONE}"
 # A gold can capture a bishop or a pawn.
 TWO_CAPTURES = "sfen k8/9/9/9/9/9/3b1p3/4G4/K8 b - 1"
@@ -17,9 +22,37 @@ TWO_CAPTURES = "sfen k8/9/9/9/9/9/3b1p3/4G4/K8 b - 1"
 GUARDED = "sfen k8/9/4p4/4s4/9/9/9/4R4/K8 b - 1"
 
 
+class Player(Program):
+    """A running player, whose lines are not checked as those of the engine."""
+
+    def __init__(self, name: str, *arguments: str) -> None:
+        super().__init__(str(EXAMPLES / f"{name}.py"), *arguments, program=[sys.executable])
+
+    def _checked(self, raw: bytes) -> str:
+        return raw.decode("ascii").rstrip("\n")
+
+    def _check_moves(self, line: str) -> None:
+        """Do nothing."""
+
+    def lines_to(self, word: str) -> list[str]:
+        """Return the lines up to one that begins with `word`."""
+        begun = len(self.seen)
+        self.expect(f"^{word}")
+        return self.seen[begun:]
+
+    def move(self, position: str) -> str:
+        """Return the move for the arguments of `position`."""
+        self.send(f"position {position}", "go btime 0 wtime 0 byoyomi 1000")
+        return self.lines_to("bestmove")[-1].split()[1]
+
+    def close(self) -> None:
+        self.send("quit")
+        super().close()
+
+
 @pytest.fixture(scope="module", params=PLAYERS)
 def player(request: pytest.FixtureRequest) -> Iterator[Player]:
-    with Player(request.param) as running:
+    with closing(Player(request.param)) as running:
         yield running
 
 
@@ -58,7 +91,7 @@ def test_an_infinite_search_waits_for_its_stop(player: Player) -> None:
 @pytest.mark.parametrize(("black", "white"), [("random_player", "captures_first"), ("show_board", "alpha_beta")])
 def test_players_play_legal_games(black: str, white: str) -> None:
     board = Board()
-    with Player(black) as first, Player(white) as second:
+    with closing(Player(black)) as first, closing(Player(white)) as second:
         for _ in range(8):
             for player in (first, second):
                 if not board.is_game_over():
@@ -68,7 +101,7 @@ def test_players_play_legal_games(black: str, white: str) -> None:
 
 def test_the_board_is_shown() -> None:
     board = Board.from_moves(["7g7f", "3c3d", "8h3c+"])
-    with Player("show_board") as player:
+    with closing(Player("show_board")) as player:
         player.send("position startpos moves " + " ".join(board.moves()), "go infinite", "stop")
         lines = player.lines_to("bestmove")
     shown = [line.removeprefix("info string ") for line in lines[:-1]]
@@ -80,7 +113,7 @@ def test_the_board_is_shown() -> None:
 def test_random_moves_repeat_with_their_seed() -> None:
     games = []
     for seed in ("1", "1", "2"):
-        with Player("random_player", seed) as player:
+        with closing(Player("random_player", seed)) as player:
             games.append([player.move("startpos") for _ in range(12)])
     assert games[0] == games[1] != games[2]
     assert len(set(games[0])) > 5
@@ -88,7 +121,7 @@ def test_random_moves_repeat_with_their_seed() -> None:
 
 @pytest.mark.parametrize("name", ["captures_first", "alpha_beta"])
 def test_a_mate_or_the_best_capture_is_played(name: str) -> None:
-    with Player(name, "1") as player:
+    with closing(Player(name, "1")) as player:
         assert Board.from_moves([player.move(MATE_IN_ONE)], MATE_IN_ONE).is_checkmate()
         assert player.move(TWO_CAPTURES) == "5h6g"
         assert player.move(GUARDED) != "5h5d"
@@ -96,7 +129,7 @@ def test_a_mate_or_the_best_capture_is_played(name: str) -> None:
 
 def test_alpha_beta_finds_a_mate_in_three() -> None:
     position = "sfen 6k2/9/6P2/9/9/9/9/9/K8 b 2G 1"
-    with Player("alpha_beta") as player:
+    with closing(Player("alpha_beta")) as player:
         player.send(f"position {position}", "go depth 3")
         info, best = player.lines_to("bestmove")[-2:]
     line = info.split(" pv ")[1].split()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.eval.nnue.networks import random_network
 from tests.fuzz.conversation import fuzz_usi
-from tests.fuzz.readers import BOOK, damaged, fuzz_readers
+from tests.fuzz.readers import damaged, examples, fuzz_readers
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 
@@ -24,7 +24,7 @@ def option_files(folder: Path, rng: random.Random) -> list[str]:
     """Write correct and damaged books and networks for the options; return their paths."""
     network, book = folder / "nn.bin", folder / "book.db"
     write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
-    book.write_bytes(BOOK)
+    book.write_bytes(examples("db")[-1])
     for path in (network, book):
         (folder / f"bad_{path.name}").write_bytes(damaged(rng, path.read_bytes()))
     return [str(path) for path in folder.iterdir()] + [str(folder)]
@@ -33,11 +33,11 @@ def option_files(folder: Path, rng: random.Random) -> list[str]:
 def fuzz(seed: int, seconds: float, readers_only: bool = False) -> str:
     """Run one round; return a line of figures."""
     if readers_only:
-        return f"seed {seed}: {sum(fuzz_readers(seed, seconds).values())} files and texts"
+        return f"seed {seed}: {fuzz_readers(seed, seconds)} files and texts"
     with tempfile.TemporaryDirectory(prefix="fuzz 駒 ") as folder:
         lines = fuzz_usi(seed, seconds * CONVERSATIONS, option_files(Path(folder), random.Random(seed)))
-    counts = fuzz_readers(seed, seconds * (1 - CONVERSATIONS))
-    return f"seed {seed}: {lines} lines, {sum(counts.values())} files and texts"
+    count = fuzz_readers(seed, seconds * (1 - CONVERSATIONS))
+    return f"seed {seed}: {lines} lines, {count} files and texts"
 
 
 def main(words: list[str]) -> int:

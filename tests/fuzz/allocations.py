@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import io
 import sys
 import tempfile
 from collections.abc import Callable
@@ -39,25 +40,11 @@ COMMANDS = [
 GOES = 5
 
 
-class Lines:
-    """A binary stream that keeps what is written."""
-
-    def __init__(self) -> None:
-        self.data = b""
-
-    def write(self, data: bytes) -> int:
-        self.data += data
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing."""
-
-
 def converse(network: Path) -> None:
     """Carry out USI commands: every go is answered once, and no line tells of an error of another kind."""
-    stream = Lines()
-    carry_out([command.format(network=network) for command in COMMANDS], Writer(stream))  # type: ignore[arg-type]
-    lines = stream.data.decode("ascii").splitlines()
+    stream = io.BytesIO()
+    carry_out([command.format(network=network) for command in COMMANDS], Writer(stream))
+    lines = stream.getvalue().decode("ascii").splitlines()
     assert sum(line.startswith(("bestmove", "checkmate")) for line in lines) == GOES, lines
     assert sum(line == "readyok" for line in lines) == 2, lines
     bad = [line for line in lines if "rror" in line and "no memory" not in line]

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.kept import kept_rows
 from core_ext.board import BLACK, Board
 from tests.fuzz.conversation import Talk
 
@@ -39,25 +38,21 @@ CLOCKS = [(0, 30, 0), (0, 100, 0), (1000, 20, 0), (500, 0, 50), (2000, 0, 0)]
 DELAYS = ("stop", "ready", "overstep")
 
 
-@dataclass
-class Player:
-    """An engine and its ponder move."""
+class Player(Talk):
+    """An engine, its ponder move and its worst delays."""
 
-    talk: Talk
-    delays: dict[str, float] = field(default_factory=lambda: dict.fromkeys(DELAYS, 0.0))
-    expected: str = ""  # the ponder move; empty: it does not ponder
+    def __init__(self) -> None:
+        super().__init__()
+        self.delays = dict.fromkeys(DELAYS, 0.0)
+        self.expected = ""  # the ponder move; empty: it does not ponder
 
     def wait(self, word: str) -> list[str]:
         """Return the words of the next line that begins with `word`."""
-        deadline = time.monotonic() + ANSWER_SECONDS
-        while (line := self.talk.line(deadline - time.monotonic())) is not None:
-            if line.startswith(word):
-                return line.split()
-        raise AssertionError(f"no {word}; the last lines: {self.talk.seen[-4:]}")
+        return self.expect(f"^{word}", ANSWER_SECONDS).split()
 
     def begin(self, options: dict[str, str]) -> None:
         """Set the options and get ready."""
-        self.talk.forget()
+        self.forget()
         self.delays, self.expected = dict.fromkeys(DELAYS, 0.0), ""
         self.send(*(f"setoption name {name} value {value}" for name, value in options.items()))
         begun = time.monotonic()
@@ -67,9 +62,6 @@ class Player:
 
     def note(self, kind: str, milliseconds: float) -> None:
         self.delays[kind] = max(self.delays[kind], round(milliseconds, 1))
-
-    def send(self, *lines: str) -> None:
-        self.talk.tell(*(line.encode() for line in lines))
 
     def stop_pondering(self) -> None:
         if self.expected:
@@ -112,22 +104,12 @@ def clock_text(left: Sequence[float], byoyomi: int, increment: int) -> str:
     return f"{times} binc {increment} winc {increment}" if increment else f"{times} byoyomi {byoyomi}"
 
 
-def ending_of(board: Board) -> str:
-    """Return the reason for which the game is over; empty if it is not."""
-    if not board.legal_moves():
-        return "mate"
-    repeated = board.repetition()
-    if repeated != "none":
-        return f"repetition: {repeated}"
-    return "length" if board.ply > LONGEST else ""
-
-
 def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> dict[str, Any]:
     """Play a game with this share of the times of a random clock, the first player as Black."""
     board = opening(rng)
     main, byoyomi, increment = (round(time * share) for time in rng.choice(CLOCKS))
     left = [float(main), float(main)]
-    while not (ending := ending_of(board)):
+    while not (outcome := board.outcome(max_moves=LONGEST)):
         side = 0 if board.turn == BLACK else 1
         player, begun = players[side], time.monotonic()
         answer = player.move(board.moves(), clock_text(left, byoyomi, increment))
@@ -135,12 +117,12 @@ def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> d
         player.note("overstep", used - left[side] - byoyomi)
         left[side] = max(left[side] - max(used - byoyomi, 0), 0) + increment
         if answer[1] in ("resign", "win"):
-            ending = answer[1]
             break
         board.push(answer[1])
         player.ponder(board.moves(), answer, clock_text(left, byoyomi, increment))
     for player in players:
         player.stop_pondering()
+    ending = outcome.termination.name if outcome else answer[1]
     return {"ending": ending, "plies": len(board.moves()), "clock": [main, byoyomi, increment]}
 
 
@@ -151,7 +133,7 @@ def soak_game(players: Sequence[Player], number: int, share: float = 1.0) -> dic
     for player in players:
         player.begin(FIXED | options)
     played = play(players if number % 2 else players[::-1], rng, share)
-    memory = [player.talk.megabytes() for player in players]
+    memory = [player.megabytes() for player in players]
     delays = {kind: max(player.delays[kind] for player in players) for kind in DELAYS}
     return {"game": number, "options": options, **played, "megabytes": memory, **delays}
 
@@ -172,20 +154,11 @@ def summary(games: Sequence[dict[str, Any]]) -> str:
     return text
 
 
-def read_log(path: Path) -> list[dict[str, Any]]:
-    """Return the games of a log; drop an incomplete last line."""
-    if not path.exists():
-        return []
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
-    os.truncate(path, sum(len(line.encode()) for line in lines))
-    return [json.loads(line) for line in lines]
-
-
 def soak(path: Path, games: int, share: float = 1.0) -> list[dict[str, Any]]:
     """Play until the log holds `games` games."""
-    played = read_log(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    players = [Player(Talk()) for _ in range(2)]
+    played = kept_rows(path)
+    players = [Player() for _ in range(2)]
     begun, first = time.monotonic(), len(played)
     with path.open("a", encoding="utf-8") as log:
         for number in range(first + 1, games + 1):
@@ -196,7 +169,7 @@ def soak(path: Path, games: int, share: float = 1.0) -> list[dict[str, Any]]:
             if number % 10 == 0:
                 print(f"{summary(played)}; {left:.0f} min left", flush=True)
     for player in players:
-        player.talk.close()
+        player.close()
     return played
 
 

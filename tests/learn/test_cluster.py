@@ -113,6 +113,7 @@ def test_another_version_and_no_scheduler_are_errors_of_one_line(
         (scheduler.address, "but this is version 9.9 of the program"),
         ("127.0.0.1:1", "--scheduler 127.0.0.1:1: "),
         ("nowhere", "--scheduler nowhere: expected HOST:PORT"),
+        ("a:b:99", "--scheduler a:b:99: expected HOST:PORT"),
     ):
         assert main([*command, address]) == 1
         shown = capsys.readouterr().err

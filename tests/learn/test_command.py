@@ -26,7 +26,7 @@ def test_from_games_to_weights(
     assert read_blocks(out.read_bytes())[0]["card"]["plan"]["epochs"] == 2
     assert len(new_worker(load_weights(str(out))).evaluate(board)) == 6
     assert main([*command, "--positions", "100"]) == 1
-    assert "another plan" in capsys.readouterr().err
+    assert "another plan (positions 0);" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("leaves", ["material", ""])
@@ -43,15 +43,15 @@ def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.C
     assert "none.tsv" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("module", ["torch", "matplotlib"])
 def test_without_pytorch_the_training_of_networks_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "usi_engine.learn.nnue.train", raising=False)
     arguments = ["train", str(tmp_path), "--network", "NNUE_kp_512x2_32_32", "--out", str(tmp_path / "nn.bin")]
     assert main(arguments) == 1
-    message = "training of networks needs the module 'torch': pip install 'komadori[learn]'\n"
-    assert capsys.readouterr().err == message
+    assert capsys.readouterr().err.endswith("': pip install 'komadori[learn]'\n")
 
 
 def test_an_unsupported_processor_is_an_error_of_one_line(

@@ -22,10 +22,9 @@ import pytest
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
 from core_ext.training import Trainer
-from tests.engine.usi_transport import ROOT
 from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import RATES, SMALL, items_of, random_game, read_games
-from tests.programs import INTERRUPTIBLE
+from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
@@ -331,7 +330,7 @@ def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refu
     before = packed.read_bytes()
     assert "is also read" in refusal("export", packed, "--out", packed)
     assert "is also read" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
-    assert "only selfplay writes packed games" in refusal("rescore", teacher, "--out", tmp_path / "x.games")
+    assert "expected a name that ends in .tsv" in refusal("rescore", teacher, "--out", tmp_path / "x.games")
     assert packed.read_bytes() == before and before
 
 
@@ -385,17 +384,17 @@ def files_below(folder: Path) -> dict[Path, bytes]:
         (10, TRAIN),  # the curve
         (500, TRAIN),  # the checkpoint
         pytest.param(4000, TRAIN, marks=pytest.mark.slow),  # the weights
-        (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
+        (300, ["selfplay", "--out", "OUT.tsv", "--games", "3", "--nodes", "20", "--weights", "material"]),
         (300, ["selfplay", "--out", "OUT.games", "--games", "9", "--nodes", "20", "--weights", "material"]),
-        (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
-        (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
+        (300, ["rescore", "GAMES", "--out", "OUT.tsv", "--nodes", "20", "--weights", "material"]),
+        (300, ["off-game", "GAMES", "--out", "OUT.tsv", "--nodes", "20", "--weights", "material"]),
         (300, ["export", "GAMES", "--out", "OUT.psv"]),
     ],
 )
 def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arguments: list[Any]) -> None:
     """One line names the file; the old corpus stays, and no temporary file."""
     before = files_below(corpus)
-    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp", ".games")}
+    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in (".tsv", ".psv", ".kpp", ".games")}
     places = {"GAMES": teacher, "CORPUS": corpus, **outputs}
     status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
     assert (status, said.count("\n")) == (1, 1), said

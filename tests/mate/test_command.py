@@ -13,7 +13,7 @@ import pytest
 
 from tests.positions import HARD_MATE
 from tests.programs import INTERRUPTIBLE
-from usi_engine.mate_tool.command import main
+from usi_engine.mate_tool.command import main, problems_in
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "tests" / "data" / "records"
@@ -93,7 +93,7 @@ def test_threads_answer_in_the_order_of_the_file(tmp_path: Path, capsys: pytest.
     assert printed[1] == printed[2] == printed[0]
 
 
-@pytest.mark.parametrize("length", ["abc", "9" * 5000])
+@pytest.mark.parametrize("length", ["abc", "9" * 5000, "-1", "1_0"])
 def test_a_length_that_is_no_number_is_named_with_its_line(
     tmp_path: Path, length: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,10 +117,20 @@ def test_a_problem_as_a_record(encoding: str, tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out.splitlines() == [f"{file}: mate in 1: G*5b", "    ▲５二金"]
 
 
+@pytest.mark.parametrize(("square", "solution"), [("５二", ("G*5b",)), ("４二", ())])
+def test_moves_of_a_record_are_its_solution(square: str, solution: tuple[str, ...], tmp_path: Path) -> None:
+    """If they mate."""
+    file = tmp_path / "problem.kif"
+    file.write_text(f"{DIAGRAM}   1 {square}金打\n", encoding="utf-8")
+    assert [problem.solution for problem in problems_in(file)] == [solution]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["none\x1b.tsv"], "none\\x1b.tsv: No such file or directory"),
+        (["/1/2/3/4/5/6/7/8"], "No such file or directory"),
+        (["1/2/3/4/5/6/7/8/9.tsv"], "No such file or directory"),
         ([str(RECORDS / "broken.kif")], "broken.kif, line 15, move 7: not a move: '7 １六'"),
         (["sfen", "9/9", "b", "-"], "2 ranks in '9/9 b -'"),
         (["startpos", "moves", "7g7a"], "7g7a"),

@@ -75,9 +75,13 @@ FIRST_15_SHORTEST_9 = "7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RB
 
 
 def test_shortest_is_the_default() -> None:
-    """Five plies, and nine in a game's position whose first mate has fifteen."""
+    """Five plies, and nine in a game's position whose first mate has fifteen. In the third the line of the first mate
+    is as long as the shortest, but after 1h1g the mate takes fewer plies.
+    """
     assert len(answer(FIVE_PLIES, "go mate infinite").split()) == 1 + 5
     assert len(answer(FIRST_15_SHORTEST_9, "go mate 60000").split()) == 1 + 9
+    moves = answer("6S2/6S1L/7pB/8S/8B/7RN/8k/8N/9 b R4gs2n3l17p 1", "go mate infinite").split()
+    assert moves[1:6] == ["R*2g", "1g1h", "2g2h", "1h1i", "2h2i"] and len(moves) == 1 + 11
 
 
 def test_the_first_mate_is_printed_as_it_comes_and_the_shortest_found_is_the_answer() -> None:

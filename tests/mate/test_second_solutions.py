@@ -50,6 +50,11 @@ def examine(solver: MateSolver, sfen: str, solution: str) -> dict[tuple[int, str
             {(1, "2c3d+"): Kind.ORDER},
         ),
         (DETOUR, {(3, "2b1b"): Kind.DETOUR}),
+        # The defender can return to the solution, but the attacker need not.
+        (
+            ("4B4/9/2R1Sk3/9/9/3B5/9/9/9 b r4g3s4n4l18p 1", "5a3c+ 4c5d 3c4d 5d6e 4d5e"),
+            {(1, "5c4d+"): Kind.SECOND, (3, "3c5e"): Kind.SECOND, (5, "7c7e+"): Kind.LAST_MOVE},
+        ),
         # It returns to the solution without the silver.
         (("7kS/5Gn2/8l/9/9/9/9/9/9 b Rr2b3g3s3n3l18p 1", "R*3a 2a1b 3a3b+ 1b1a N*2c"), {(3, "1a2b+"): Kind.DETOUR}),
     ],
@@ -86,7 +91,7 @@ def test_avoided_positions(solver: MateSolver) -> None:
     status, line = solver.solve_check(board, "2b1b")
     assert (status, line[0], len(line)) == ("mate", "2b1b", 7)
     assert solver.solve_check(board, "2b1b", avoided=[board]) == ("nomate", [])
-    assert solver.solve_check(board, "2b1b", avoided=[Board(TWO[0])]) == ("mate", [])
+    assert solver.solve_check(board, "2b1b", avoided=[Board(TWO[0])]) == ("mate", line)
     assert solver.solve_check(board, "2b1b") == ("mate", line)
     assert solver.solve(board)[0] == "mate"
 

@@ -14,10 +14,14 @@ from playwright.sync_api import Page, expect
 from core_ext.board import Board
 from tests.page.checks import faults_of, walk_to
 from tests.page.conftest import MATE_IN_THREE, SOLUTION, THEMES, WIDTHS, OpenPage, Theme
-from usi_engine.analysis.page_labels import board_labels
 
 Pages = dict[str, str]
 MOVES = 91
+PIECES = {
+    "K": "king", "R": "rook", "B": "bishop", "G": "gold", "S": "silver", "N": "knight", "L": "lance", "P": "pawn",
+    "+R": "dragon", "+B": "horse", "+S": "promoted silver", "+N": "promoted knight", "+L": "promoted lance",
+    "+P": "tokin",
+}  # fmt: skip
 
 
 def data_of(page: Page) -> Any:
@@ -32,11 +36,11 @@ def shown(page: Page) -> list[str]:
 
 def said(sfen: str) -> list[str]:
     """What the squares must say."""
-    names, board, texts = board_labels(), Board(sfen), []
+    board, texts = Board(sfen), []
     for square in (f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"):
         piece = board.piece_at(square)
         side = "Black" if piece and piece.isupper() else "White"
-        texts.append(f"{square} {side} {names['piece_' + piece.upper()]}" if piece else f"{square} empty")
+        texts.append(f"{square} {side} {PIECES[piece.upper()]}" if piece else f"{square} empty")
     return texts
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.engine.usi_transport import ROOT
 from tests.page.checks import faults_of, walk_to
 from tests.page.conftest import THEMES, WIDTHS, OpenPage
+from tests.programs import ROOT
 from usi_engine import language
 from usi_engine.core import load_core
 from usi_engine.play.record import load

@@ -20,20 +20,22 @@ from typing import Any
 import pytest
 
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import ROOT
 from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
-from tests.programs import INTERRUPTIBLE
+from tests.programs import INTERRUPTIBLE, ROOT
+from usi_engine.analysis.page import read
 from usi_engine.core import CoreError, load_core
 from usi_engine.csa.clock import TimeControl
+from usi_engine.game import session
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
-from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game import HANDICAPS, LiveGame
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.table import Table
-from usi_engine.play.terms import Terms
+from usi_engine.play.terms import CHOICES, Terms
 from usi_engine.records.tree import Record
+from usi_engine.usi.protocol import STARTPOS
 
 CORE = load_core()
 TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
@@ -44,7 +46,7 @@ class Pages:
     """A server in this process, a scripted engine, and requests to them."""
 
     def __init__(
-        self, start: str = START, *, started: bool = True, script: Script | None = None, **settings: Any
+        self, start: str = STARTPOS, *, started: bool = True, script: Script | None = None, **settings: Any
     ) -> None:
         self.opponent = Opponent(lambda text: None, lambda: make_core(script or Script(seconds=lambda depth: 0.0)))
         self.opponent.set("USI_Hash", 4)
@@ -54,7 +56,8 @@ class Pages:
         self.table = Table(
             Match(LiveGame(CORE, start), chosen), self.opponent, Terms.of(chosen, None), "material", started=started
         )
-        self.server = PageServer(browser.GameSite(self.table))
+        site = browser.GameSite(self.table)
+        self.server = PageServer(site.get, site.post)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         self.table.open()
 
@@ -94,8 +97,9 @@ class Pages:
 
 
 @pytest.fixture
-def opened() -> Iterator[list[Pages]]:
-    """Pages to close at the end."""
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Pages]]:
+    """Pages to close at the end; a search that does not stop ends soon."""
+    monkeypatch.setattr(session, "QUIT_SECONDS", 0.1)
     pages: list[Pages] = []
     yield pages
     for one in pages:
@@ -205,6 +209,11 @@ def test_refused_actions_change_nothing(pages: Pages, action: str, values: dict[
     assert message in answer["error"]
 
 
+def test_the_page_offers_every_choice() -> None:
+    offered = re.findall(r'<option value="([a-z-]+)"', read("game.html"))
+    assert sorted(offered) == sorted(name for names in CHOICES.values() for name in names)
+
+
 def test_a_new_game(opened: list[Pages]) -> None:
     """White, the engine, begins if it gives a handicap."""
     opened.append(pages := Pages(started=False))
@@ -251,7 +260,7 @@ def test_two_pages_show_the_same_game(pages: Pages) -> None:
 
 @pytest.mark.parametrize(
     ("action", "start", "ending"),
-    [("resign", START, "White wins by resignation."), ("declare", DECLARABLE, "Black wins by declaration")],
+    [("resign", STARTPOS, "White wins by resignation."), ("declare", DECLARABLE, "Black wins by declaration")],
 )
 def test_ends_without_a_move(opened: list[Pages], action: str, start: str, ending: str) -> None:
     opened.append(pages := Pages(start))
@@ -330,7 +339,7 @@ def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPat
         check_for_a_while(pages)
     monkeypatch.setattr(review.Review, "_analysed", fail)
     changed = threading.Event()
-    started = review.Review(Record(START), "material", changed.set)
+    started = review.Review(Record(STARTPOS), "material", changed.set)
     started.start()
     assert changed.wait(20) and started.fault == "ValueError: not a move"
 

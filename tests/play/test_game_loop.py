@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,18 +13,18 @@ from typing import Any
 import pytest
 
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import ROOT
-from tests.programs import INTERRUPTIBLE
+from tests.programs import ROOT, run_command
 from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
-from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game import HANDICAPS, LiveGame
 from usi_engine.play.game_loop import GameLoop, value_text
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save
 from usi_engine.play.screen import Screen
 from usi_engine.play.view import View
+from usi_engine.usi.protocol import STARTPOS
 
 CORE = load_core()
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
@@ -72,7 +69,7 @@ class Played:
         return any(text in said for said in self.said)
 
 
-def play(*lines: str, start: str = START, **settings: Any) -> Played:
+def play(*lines: str, start: str = STARTPOS, **settings: Any) -> Played:
     """Play these lines to their end against an engine that answers with its first move."""
     quick = Script(seconds=lambda depth: 0.0)
     return Played(list(lines), LiveGame(CORE, start), Settings(**{"seconds": 0.05} | settings), quick).run()
@@ -117,15 +114,15 @@ def test_moves_of_the_person(words: str, side: str, own: str) -> None:
 @pytest.mark.parametrize(
     ("words", "start", "side", "said"),
     [
-        ("undo", START, "b", "no move to take back"),
+        ("undo", STARTPOS, "b", "no move to take back"),
         ("", "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1", "b", "Black wins: the king is mated."),
         ("G*5b", MATE_IN_ONE, "b", "Black wins: the king is mated."),
         ("G*5b 5i5h hint resign", MATE_IN_ONE, "b", "the game is over: undo, save, new or quit"),
-        ("7g7f 投了", START, "b", "White wins by resignation."),
-        ("declare", START, "b", "a win cannot be declared here"),
+        ("7g7f 投了", STARTPOS, "b", "White wins by resignation."),
+        ("declare", STARTPOS, "b", "a win cannot be declared here"),
         ("declare", DECLARABLE, "b", "Black wins by declaration"),
         ("5i5h", DECLARABLE.replace(" b ", " w "), "w", "Black wins by declaration"),
-        ("2h3h 8b7b 3h2h 7b8b " * 3, START, "", "A draw by fourfold repetition."),
+        ("2h3h 8b7b 3h2h 7b8b " * 3, STARTPOS, "", "A draw by fourfold repetition."),
     ],
 )
 def test_ends_of_the_game(words: str, start: str, side: str, said: str) -> None:
@@ -369,42 +366,13 @@ def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None
     assert message in errors
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_output_that_cannot_be_written() -> None:
-    program = [sys.executable, "-m", "usi_engine", "play", "--eval", "material"]
-    with open("/dev/full", "w", encoding="ascii") as full:
-        done = subprocess.run(
-            program, input=b"", stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=60, check=False
-        )
-    assert done.returncode == 1 and done.stderr == b"cannot write the output: No space left on device\n"
-
-
 def test_the_program_ends_with_its_input() -> None:
     """Letters without colour, and without rich, if the output is neither UTF-8 nor a terminal."""
     python = [sys.executable, "-X", "utf8=0", "-X", "importtime"]
     program = [*python, "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
-    done = subprocess.run(
-        program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
-        env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert b"rich" not in done.stderr
-    assert all(line.startswith(b"import time:") for line in done.stderr.splitlines())
-    assert b"  9  8  7" in done.stdout and b"\x1b" not in done.stdout
-    assert b"3. Black> " in done.stdout
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
-@pytest.mark.parametrize("words", [["--side", "black"], ["--side", "white", "--level", "20", "--seconds", "60"]])
-def test_ctrl_c_ends_it(words: list[str]) -> None:
-    """At the prompt, and while the engine searches."""
-    program = [*INTERRUPTIBLE, "play", "--eval", "material", *words]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as started:
-        assert started.stdout is not None
-        printed = b""
-        while printed.count(b"Komadori") + printed.count(b"Player") < 2:
-            printed += os.read(started.stdout.fileno(), 1000)
-            assert started.poll() is None
-        started.send_signal(signal.SIGINT)
-        _, errors = started.communicate(timeout=20)
-    assert (started.returncode, errors) == (130, b"")
+    environment = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
+    done = run_command(program, input="7g7f\n\xff\xfe\nflip\n", encoding="latin-1", env=environment)
+    assert done.returncode == 0 and "rich" not in done.stderr
+    assert all(line.startswith("import time:") for line in done.stderr.splitlines())
+    assert "  9  8  7" in done.stdout and "\x1b" not in done.stdout
+    assert "3. Black> " in done.stdout

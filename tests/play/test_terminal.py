@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.style import Style
 
 from core_ext.board import Board
-from tests.engine.usi_transport import ROOT
+from tests.programs import ROOT
 from usi_engine.play.screen import Screen
 from usi_engine.play.terminal import CLEAR_BELOW, CLEAR_LINE, HOME, RESTORE, SAVE, Terminal, style_of
 from usi_engine.play.view import Labels

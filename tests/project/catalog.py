@@ -13,7 +13,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po
 
-from tests.project.pages import ROOT
+from tests.programs import ROOT
+from usi_engine.analysis.page import PAGES, english_texts
 from usi_engine.core import with_places
 
 PROGRAM = ROOT / "usi_engine"
@@ -38,6 +39,7 @@ def texts_of_core() -> Iterator[str]:
 def texts() -> dict[str, Path]:
     """Return the texts of the program, each with a file that shows it."""
     found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
+    found |= dict.fromkeys(english_texts(), PAGES)
     # The fault of a file is translated when it is shown.
     for path in sorted([*(PROGRAM / "records").rglob("*.py"), *(PROGRAM / "evaluation").rglob("*.py")]):
         with redirect_stderr(io.StringIO()):  # Babel warns of f-strings, which stay English

@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.programs import ROOT
+
 READMES = [ROOT / "README.md", ROOT / "README.ja.md"]
 USI, USI_JAPANESE = ROOT / "docs" / "usi.md", ROOT / "docs" / "usi.ja.md"
 PAGES = sorted(

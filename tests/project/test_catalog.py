@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import runpy
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
+from tests.programs import ROOT, run_command
 from tests.project.catalog import texts_of_argparse, translated
-from tests.project.pages import ROOT
 from usi_engine import language
 from usi_engine.__main__ import TOOLS, main
 from usi_engine.columns import cells, padded, wrap
@@ -132,15 +131,14 @@ def test_the_language_among_the_words() -> None:
 
 
 def test_usi_is_english_in_japan() -> None:
-    """Output for a GUI has no Japanese, and gettext is not imported for it."""
+    """Output for a GUI has no Japanese, and nothing heavy is imported before usiok."""
     program = "import sys, runpy; sys.argv = ['usi_engine']; runpy.run_module('usi_engine', run_name='__main__')"
     environment = {**os.environ, "LANGUAGE": "ja"}
     command = [sys.executable, "-X", "importtime", "-c", program]
-    done = subprocess.run(
-        command, input="usi\nbogus\nquit\n", capture_output=True, text=True, check=True, cwd=ROOT, env=environment
-    )
+    done = run_command(command, input="usi\nbogus\nquit\n", env=environment)
     assert done.stdout.isascii() and "usiok" in done.stdout
-    assert not re.search(r"\| +(gettext|argparse|numpy|rich|platformdirs|rsshogi)$", done.stderr, re.M)
+    heavy = r"gettext|argparse|numpy|rich|platformdirs|rsshogi|core_ext\..*|usi_engine\.(analysis|records)"
+    assert not re.search(rf"\| +({heavy})$", done.stderr, re.M)
 
 
 def test_moves_in_japanese(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

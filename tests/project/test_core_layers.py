@@ -3,11 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.programs import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
     "base": "arithmetic atomic debug leb128 lock memory processor stop thread",
@@ -36,9 +36,9 @@ CORE = sorted(path for pattern in SOURCES for path in CORE_ROOT.rglob(pattern) i
 PRODUCT = sorted((ROOT / "usi_engine").rglob("*.py"))
 
 
-def name_of(path: Path) -> str:
-    """Return a module's name below core_ext, such as `shogi.movegen`."""
-    return ".".join(path.relative_to(CORE_ROOT).with_suffix("").parts)
+def name_of(path: Path, root: Path = CORE_ROOT) -> str:
+    """Return a module's name below core_ext, such as `shogi.movegen`, or below another package."""
+    return ".".join(path.relative_to(root).with_suffix("").parts)
 
 
 def cimports(path: Path) -> Iterator[str]:
@@ -53,41 +53,37 @@ def cimports(path: Path) -> Iterator[str]:
             yield prefix
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Yield the full names that a Python file imports, at the top or in a function."""
+@cache
+def imports(path: Path) -> list[str]:
+    """Return the full names that a Python file imports, at the top or in a function."""
+    found = list[str]()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
 def test_layers_list_every_module() -> None:
     assert {name_of(path) for path in CORE} == set(ORDER)
 
 
-@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(CORE_ROOT)))
-def test_core_imports_only_lower_modules(path: Path) -> None:
-    own = name_of(path)
-    wrong = [name for name in cimports(path) if name != own and ORDER[name] >= ORDER[own]]
-    assert not wrong, f"{own} imports {wrong}, which come after it in LAYERS"
+def test_core_imports_only_lower_modules() -> None:
+    found = [(name_of(path), name) for path in CORE for name in cimports(path)]
+    assert ("shogi.movegen", "shogi.bitboard") in found
+    assert not [(own, name) for own, name in found if name != own and ORDER[name] >= ORDER[own]]
 
 
-def test_cimports_are_recognised() -> None:
-    found = set(cimports(CORE_ROOT / "shogi" / "movegen.pyx"))
-    assert {"shogi.bitboard", "shogi.position", "shogi.types"} <= found
-
-
-@pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
-def test_program_imports_only_public_modules(path: Path) -> None:
+def test_program_imports_only_public_modules() -> None:
     """It imports neither the rest of the core nor tests, benches and oracles."""
-    optional = set() if path.relative_to(ROOT).parts[1] in NEEDING_RSSHOGI else {"rsshogi"}
-    for name in imports(path):
-        package, _, module = name.partition(".")
-        assert package not in {"tests", "bench", "cshogi"} | optional, name
-        assert package != "core_ext" or module.startswith(tuple(PUBLIC)), f"{name} is not public"
+    for path in PRODUCT:
+        optional = set() if path.relative_to(ROOT).parts[1] in NEEDING_RSSHOGI else {"rsshogi"}
+        for name in imports(path):
+            package, _, module = name.partition(".")
+            assert package not in {"tests", "bench", "cshogi"} | optional, (path, name)
+            assert package != "core_ext" or module.startswith(tuple(PUBLIC)), (path, name)
 
 
-@pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
-def test_core_does_not_import_the_program(path: Path) -> None:
-    assert not PRODUCT_IMPORT.search(path.read_text(encoding="utf-8"))
+def test_core_does_not_import_the_program() -> None:
+    assert not [path for path in CORE if PRODUCT_IMPORT.search(path.read_text(encoding="utf-8"))]

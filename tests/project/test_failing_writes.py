@@ -17,23 +17,21 @@ import pytest
 
 from tests.csa.instant_engine import game_of
 from tests.eval.nnue.networks import random_network
+from tests.eval.test_cache import Arrays
 from tests.learn.helpers import random_game
-from tests.records.common import RECORDS
-from usi_engine.analysis.judgement import Evaluated
+from tests.records.common import RECORDS, valued
 from usi_engine.analysis.store import Store
 from usi_engine.book_tool.command import main as book
 from usi_engine.core import load_core
-from usi_engine.csa.journal import Journal
 from usi_engine.csa.protocol import MoveMade
-from usi_engine.csa.record import save
+from usi_engine.csa.record import RunningRecord, write_new
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import save_checkpoint
 from usi_engine.learn.command import main as learn
-from usi_engine.learn.files import atomic_write
 from usi_engine.records.convert import main as convert
-from usi_engine.records.files import write_text
+from usi_engine.records.files import atomic_write, write_text
 
 FULL = "No space left on device"
 MOST_WRITES = 1000
@@ -119,7 +117,7 @@ WRITERS: dict[str, Callable[[Path], int]] = {
     "network": lambda folder: shown(lambda: network(folder)),
     "checkpoint": lambda folder: shown(lambda: save_checkpoint(folder, {}, [], {"weights": load_core().max_depth})),
     "corpus": lambda folder: learn(["corpus", str(folder / "games.tsv"), "--out", str(folder), "--leaves", "none"]),
-    "server game": lambda folder: shown(lambda: print(save(game_of("+7776FU"), folder))),
+    "server game": lambda folder: shown(lambda: print(write_new(folder, "id", "V2.2\nPI\n+\n"))),
     "trained weights": lambda folder: learn(
         ["train", str(folder.parent / "corpus"), "--out", str(folder / "out.kpp"), "--network", "P", "--epochs", "1"]
     ),
@@ -177,40 +175,31 @@ def test_each_write_fails_once(name: str, tmp_path: Path, capsys: pytest.Capture
         raise AssertionError("it writes without end")
 
 
-class Arrays:
-    """Weights as the cache writes them."""
-
-    def memory(self) -> list[memoryview]:
-        return [memoryview(bytes(100_000)), memoryview(bytes(10))]
-
-
 def test_caches_fail_silently(tmp_path: Path) -> None:
     """The program goes on without them."""
     for failing in range(1, 20):
         folder, disk = tmp_path / str(failing), Disk(failing)
         with disk.mounted():
-            cache.keep(Arrays(), folder / "weights.unfolded")
+            cache.keep(Arrays(bytes(100_000), bytes(10)), folder / "weights.unfolded")
             store = Store(folder / "game.jsonl")
-            store.put(0, Evaluated(1, None, 2, 3, 4, ("7g7f",)))
+            store.put(0, valued(1, "7g7f"))
         assert store.get(0, load_core().board()) is not None
         assert set(content(folder)) <= {"weights.unfolded", "game.jsonl"}
     assert set(content(folder)) == {"weights.unfolded", "game.jsonl"}
 
 
-@pytest.mark.parametrize("remove", [False, True])
-def test_a_journal_fails_with_one_note(tmp_path: Path, *, remove: bool) -> None:
+def test_the_record_of_a_running_game_fails_with_one_note(tmp_path: Path) -> None:
     """The game goes on; no empty file is left."""
-    for failing in range(1, 10):
+    for failing in range(1, 20):
         folder, disk, notes = tmp_path / str(failing), Disk(failing), list[str]()
         folder.mkdir()
         with disk.mounted():
             game = game_of("+7776FU")
-            journal = Journal(game, folder, notes.append)
+            record = RunningRecord(game, folder, notes.append)
             game.handle(MoveMade("-3334FU"))
-            journal.follow()
-            journal.close(remove=remove)
+            record.follow()
+            assert record._writer.close()
         failed = disk.count >= failing
         assert [FULL in note for note in notes] == [True] * failed
-        left = list(content(folder).values())
-        assert all(left) and not (remove and left)
+        assert all(content(folder).values())
     assert not failed

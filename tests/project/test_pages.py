@@ -11,8 +11,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.programs import ROOT
 from tests.project import pages
-from tests.project.pages import LINK, PAGES, READMES, ROOT, USI, arguments_of, code, option_rows, prose, read
+from tests.project.pages import LINK, PAGES, READMES, USI, arguments_of, code, option_rows, prose, read
 from usi_engine.__main__ import TOOLS
 from usi_engine.book_tool.command import parser as book_parser
 from usi_engine.csa.command import arguments_of as csa_arguments

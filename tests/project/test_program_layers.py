@@ -1,12 +1,11 @@
 """Layers of usi_engine: a module imports only modules that come before it in LAYERS. There are no exceptions."""
 
-import ast
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.programs import ROOT
+from tests.project.test_core_layers import imports, name_of
 
-PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
+PACKAGE = ROOT / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
     "   ": "language columns",
@@ -21,18 +20,17 @@ LAYERS: dict[str, str] = {
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
     "mate_tool": "problems command",
-    "analysis": "judgement limits analyst report words explain store kif puzzles page_labels page_nodes page terminal "
-    "suite analyze",
-    "book_tool": "journal show tree grow text command",
+    "analysis": "judgement analyst report words explain store kif puzzles page_nodes page terminal suite analyze",
+    "book_tool": "journal show tree grow command",
     "learn": "game processes cluster pool files checkpoint",
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
     "learn.selfplay": "game_file append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
-    "csa": "background clock position protocol connection game record journal client command",
+    "csa": "background clock position protocol connection game record client command",
     "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "
-    "browser_server browser_texts browser command",
+    "browser_server browser command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
@@ -40,34 +38,21 @@ ORDER = {name: place for place, name in enumerate(NAMES)}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__init__.py"]
 
 
-def name_of(path: Path) -> str:
-    """Return a module's name below usi_engine, as `search.threads`."""
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-
-
-def imported(path: Path) -> Iterator[str]:
-    """Yield the names of the modules of usi_engine that a file imports, at the top or in a function."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "usi_engine":
-            module = (node.module or "").removeprefix("usi_engine").lstrip(".")
-            submodules = [f"{module}.{alias.name}".lstrip(".") for alias in node.names]
-            yield from [module] if module in ORDER else [name for name in submodules if name in ORDER]
+def imported(path: Path) -> set[str]:
+    """Return the names of the modules of usi_engine that a file imports, such as `search.threads`."""
+    names = [name.removeprefix("usi_engine.") for name in imports(path) if name.startswith("usi_engine.")]
+    return {name if name in ORDER else name.rpartition(".")[0] for name in names} & ORDER.keys()
 
 
 def test_layers_list_every_module() -> None:
-    assert {name_of(path) for path in MODULES} == set(ORDER)
+    assert {name_of(path, PACKAGE) for path in MODULES} == set(ORDER)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_program_imports_only_lower_modules(path: Path) -> None:
-    own = name_of(path)
-    assert not [name for name in imported(path) if ORDER[name] >= ORDER[own]], f"imports of {own} that come later"
+def test_program_imports_only_lower_modules() -> None:
+    found = [(name_of(path, PACKAGE), name) for path in MODULES for name in imported(path)]
+    assert {("analysis.store", "evaluation.cache"), ("analysis.store", "evaluation.load")} <= set(found)
+    assert not [(own, name) for own, name in found if ORDER[name] >= ORDER[own]]
 
 
-def test_imports_are_recognised() -> None:
-    assert {"evaluation.cache", "evaluation.load"} <= set(imported(PACKAGE / "analysis" / "store.py"))
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_files_are_small(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) < 600
+def test_files_are_small() -> None:
+    assert not [path for path in MODULES if len(path.read_text(encoding="utf-8").splitlines()) >= 600]

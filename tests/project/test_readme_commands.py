@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from tests.project.pages import READMES, ROOT, arguments_of, read
+from tests.programs import ROOT, run_engine
+from tests.project.pages import READMES, arguments_of, read
 
 KIF = "手合割：平手\n手数----指手---------消費時間--\n1 ７六歩(77)\n2 ３四歩(33)\n3 ２六歩(27)\n4 投了\n"
 
@@ -34,17 +34,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command in the folder without input; expand wildcards as a shell does."""
-    named = [sorted(map(str, folder.glob(word))) if "*" in word else [word] for word in words]
-    command = [sys.executable, "-m", "usi_engine", *chain.from_iterable(named)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(command, check=False, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                          capture_output=True, encoding="utf-8", timeout=300)  # fmt: skip
-
-
 def test_commands_of_the_readmes_run(folder: Path) -> None:
     assert commands()
-    for words in commands():
-        done = run(words, folder)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    for words in commands():  # wildcards are expanded as a shell does
+        named = [sorted(map(str, folder.glob(word))) if "*" in word else [word] for word in words]
+        done = run_engine(*chain(*named), cwd=folder, env=environment, stdin=subprocess.DEVNULL, encoding="utf-8")
         assert done.returncode == 0, f"{shlex.join(words)}: {done.stdout}{done.stderr}"

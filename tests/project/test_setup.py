@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core_ext.base.processor import processor_error
+from tests.programs import ROOT, output_of
 
-ROOT = Path(__file__).resolve().parents[2]
 # Loads setup.py without compiling and evaluates an expression in it.
 PROGRAM = """
 import json, runpy, sys
@@ -27,11 +25,7 @@ print(json.dumps(eval(sys.stdin.read(), names)))
 def evaluate(expression: str, **variables: str) -> Any:
     """Evaluate an expression in setup.py with these environment variables."""
     environment = {**os.environ, "CORE_EXT_SKIP": "1", "CORE_EXT_PROBES": "", **variables}
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(
-        command, input=expression, capture_output=True, text=True, check=True, cwd=ROOT, env=environment, timeout=60
-    )
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(output_of(PROGRAM, input=expression, env=environment).splitlines()[-1])
 
 
 @pytest.mark.parametrize("probes, expected", [("", []), ("1", ["_nnue_probe.pyx", "_probe.pyx"])])

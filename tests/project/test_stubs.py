@@ -41,25 +41,17 @@ def resolve(module: str, qualified: str) -> Any:
     return found
 
 
-CASES = [(module, name, node) for module in MODULES for name, node in functions(parsed(module).body)]
-# Everything that help() shows: modules, classes, functions, methods and properties.
-DOCUMENTED = [
-    *((module, "") for module in MODULES),
-    *((module, name) for module in MODULES for name in definitions(parsed(module).body)),
-    *((module, name) for module, name, _ in CASES if "." in name and "__" not in name),
-]
-
-
-@pytest.mark.parametrize("module, name, node", CASES, ids=[f"{module}.{name}" for module, name, _ in CASES])
-def test_declared_names_exist_with_the_same_parameters(module: str, name: str, node: ast.FunctionDef) -> None:
-    found = resolve(module, name)
-    if "__" in name:
-        return
-    if not callable(found):
-        assert any(ast.unparse(mark) in ("property", f"{node.name}.setter") for mark in node.decorator_list)
-        return
-    parameters = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-    assert list(inspect.signature(found).parameters) == [name for name in parameters if name != "cls"]
+@pytest.mark.parametrize("module", MODULES)
+def test_declared_names_exist_with_the_same_parameters(module: str) -> None:
+    for name, node in functions(parsed(module).body):
+        found = resolve(module, name)
+        if "__" in name:
+            continue
+        if callable(found):
+            declared = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            assert list(inspect.signature(found).parameters) == [one for one in declared if one != "cls"], name
+        else:
+            assert any(ast.unparse(mark) in ("property", f"{node.name}.setter") for mark in node.decorator_list), name
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -80,14 +72,20 @@ def description(name: str, docstring: str | None) -> str:
     return (rest if signature else f"{first}\n{rest}").strip()
 
 
-@pytest.mark.parametrize("module, name", DOCUMENTED, ids=[f"{module}.{name}" for module, name in DOCUMENTED])
-def test_public_names_have_docstrings(module: str, name: str) -> None:
-    """A docstring must say more than the signature. C attributes have none; the docstring of the class names them."""
-    found, (owner, _, attribute) = resolve(module, name), name.rpartition(".")
-    if inspect.isdatadescriptor(found) and not isinstance(found, property) and not found.__doc__:
-        assert re.search(rf"\b{attribute}\b", resolve(module, owner).__doc__), f"{module}.{owner} does not name it"
-    else:
-        assert description(name, found.__doc__), f"no docstring: {module}.{name}"
+@pytest.mark.parametrize("module", MODULES)
+def test_public_names_have_docstrings(module: str) -> None:
+    """The module, classes, functions, methods and properties have one that says more than the signature.
+
+    C attributes have none; the docstring of the class names them.
+    """
+    body = parsed(module).body
+    names = ["", *definitions(body), *(name for name, _ in functions(body) if "." in name and "__" not in name)]
+    for name in names:
+        found, (owner, _, attribute) = resolve(module, name), name.rpartition(".")
+        if inspect.isdatadescriptor(found) and not isinstance(found, property) and not found.__doc__:
+            assert re.search(rf"\b{attribute}\b", resolve(module, owner).__doc__), f"{owner} does not name {attribute}"
+        else:
+            assert description(name, found.__doc__), f"no docstring: {module}.{name}"
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -4,8 +4,9 @@ Texts of the program; options whose row in docs/usi.ja.md is missing, or has ano
 Japanese texts that nothing shows.
 """
 
+from tests.programs import ROOT
 from tests.project.catalog import texts, texts_of_argparse, translated
-from tests.project.pages import ROOT, USI, USI_JAPANESE, option_rows
+from tests.project.pages import USI, USI_JAPANESE, option_rows
 
 if __name__ == "__main__":
     english, japanese = option_rows(USI), option_rows(USI_JAPANESE)

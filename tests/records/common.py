@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from usi_engine.analysis.judgement import Evaluated
-from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.analyst import Limits
+from usi_engine.api.results import Analysis, Score, Variation
 from usi_engine.evaluation.names import MATERIAL
 from usi_engine.records.faults import RecordError
 from usi_engine.records.games import Game, read_games
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
+GAMES = ["game.kif", "game.kifu", "game.ki2", "game.ki2u", "game.csa", "game.jkf", "game.usi"]  # the same game
 FAST = Limits(nodes=300, megabytes=1, evaluation=MATERIAL)
 LINE = "7g7f 8c8d 8h7g 3c3d 7i8h 7a6b 1g1f 5a4b 2g2f 2b7g+ 8h7g 3a2b 3g3f 2b3c 4i4h 1c1d 2i3g 6c6d 4g4f 6a5b"
 MOVES = LINE.split()
@@ -31,6 +32,7 @@ def faults_of(path: Path) -> list[str]:
     return [str(item).replace(str(path), path.name) for item in read(path) if isinstance(item, RecordError)]
 
 
-def valued(value: int, *pv: str, mate: int | None = None) -> Evaluated:
+def valued(value: int, *pv: str, mate: int | None = None) -> Analysis:
     """A result for the side to move."""
-    return Evaluated(value, mate, 10, 1000, 500, pv)
+    score = Score(value, value if mate is None else None, mate)
+    return Analysis((Variation(score, pv, 10, 10),) if pv else (), score, 10, 1000, 0.5)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core_ext.board import Board
-from tests.records.common import MOVES, RECORDS, faults_of, game_of
+from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of
 from usi_engine.records import csa, csa_position, jkf, usi_text
 from usi_engine.records.faults import FaultyText
 from usi_engine.records.time_words import limit_of, words_of
@@ -313,18 +313,13 @@ def test_a_game_is_read_up_to_an_illegal_last_move(name: str, text: str, end: st
     assert "move 2: illegal move" in faults_of(path)[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "kind"),
-    [("a.kif", "game.ki2u", "ki2"), ("a.ki2", "game.kifu", "kif"), ("a.csa", "game.jkf", "jkf"),
-     ("a.jkf", "game.csa", "csa"),
-     ("a.kif", "game.usi", "usi"), ("a.usi", "game.kif", "kif"), ("a.usi", "game.csa", "csa"),
-     ("a.ki2", "game.ki2", "ki2")],
-)  # fmt: skip
-def test_the_text_decides_the_format(name: str, source: str, kind: str, tmp_path: Path) -> None:
-    path = tmp_path / name
+@pytest.mark.parametrize("source", GAMES)
+@pytest.mark.parametrize("suffix", ["", ".txt", ".kif", ".ki2", ".csa", ".jkf", ".usi"])
+def test_the_text_decides_the_format(source: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{suffix}"
     path.write_bytes((RECORDS / source).read_bytes())
     game = game_of(path)
-    assert (game.kind, list(game.moves)) == (kind, MOVES)
+    assert (game.kind, list(game.moves)) == (source[5:8], MOVES)
 
 
 @pytest.mark.parametrize("text", ["(1)▲７六歩 (2)△３四歩", "先手７六歩", "初手は５　六歩", "⛊７六成銀"])

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.records.common import faults_of, game_of, read
+from tests.records.common import faults_of, game_of
 from usi_engine.records import ki2, kif
 from usi_engine.records.bod import HANDICAPS
 from usi_engine.records.faults import FaultyText
-from usi_engine.records.games import Game
 
 EVEN = "手合割：平手\n"
 FOUR = "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ２二角成(88)\n   4 同　銀(31)\n"
@@ -210,15 +209,6 @@ def test_an_illegal_last_move_is_left_out(text: str, end: str | None, tmp_path: 
     assert list(first.moves) == MOVES
     assert (first.record.end.name if first.record.end else None, first.record.main_line[-1].comment) == (end, None)
     assert faults_of(path) == ["a.kifu, line 6, move 5: illegal move: '5 １一角打'"]
-
-
-@pytest.mark.parametrize("suffix", [".kif", ".ki2", ".csa", ".txt"])
-def test_the_text_decides_if_the_suffix_is_another(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"a{suffix}"
-    for text in (EVEN + FOUR, "▲７六歩 △３四歩 ▲２二角成 △同銀\n"):
-        path.write_text(text, encoding="utf-8")
-        (game,) = read(path)
-        assert isinstance(game, Game) and list(game.moves) == MOVES
 
 
 @pytest.mark.parametrize(

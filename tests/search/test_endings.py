@@ -1,8 +1,5 @@
 """Repetition, judged by the whole game, and declaration by every rule."""
 
-import random
-from functools import cache
-
 import pytest
 
 from core_ext.board import Board
@@ -73,32 +70,10 @@ def test_repetition_is_that_of_the_twin(seed: int) -> None:
 # ---- declaration ----
 
 
-@cache
-def entered() -> list[str]:
-    """Return positions near the limits of a declaration: an entered king, helpers of every kind, handicaps too."""
-    rng, found = random.Random(7), list[str]()
-    for _ in range(700):
-        position = Position("9/9/9/9/9/9/9/9/9 b - 1")
-        inside = [(file, rank) for file in range(1, 10) for rank in range(1, 4)]
-        position.board[rng.choice(inside) if rng.random() < 0.85 else (5, 4)] = "K"
-        position.board[rng.randint(1, 9), rng.choice((8, 9))] = "k"
-        pool = list("RBGGGSSNL") + ["+P"] * 7 + ["+B", "+S", "+N"]
-        for piece in rng.sample(pool, rng.randint(10, 19)):
-            square = rng.choice(inside) if rng.random() < 0.9 else (rng.randint(1, 9), rng.randint(4, 7))
-            if square not in position.board and not (piece in "NL" and square[1] < 3):
-                position.board[square] = piece
-        position.hands["b"].update({"P": rng.randint(0, 5), "G": rng.randint(0, 1), "R": rng.randint(0, 1)})
-        position.hands["w"].update({"P": rng.choice((0, 2, 6)), "S": rng.choice((0, 1)), "L": rng.choice((0, 2))})
-        if position.checkers("w"):
-            continue
-        found.append(position.sfen() if rng.random() < 0.4 else positions.flipped(position.sfen()))
-    return found
-
-
 @pytest.mark.parametrize("rule", RULES)
 def test_declaration_is_that_of_the_twin(rule: str) -> None:
     seen: dict[str | None, int] = {"win": 0, None: 0}
-    for sfen in entered():
+    for sfen in positions.entered():
         expected = Position(sfen).declaration_move(rule)
         board = Board(sfen)
         assert board.declaration_move(rule) == expected, sfen

@@ -35,29 +35,19 @@ def expected(purpose: str, position: Position, moves: list[str], probe: Probe, t
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_without_a_hash_move(seed: int, purpose: str) -> None:
+def test_every_move_comes_once_and_a_hash_move_first(seed: int, purpose: str) -> None:
     rng, picker = random.Random(seed), PickerProbe(seed)
     for position, moves, probe in random_walk(seed):
         threshold = rng.choice((-500, 0, 200, 900))
+        wanted = expected(purpose, position, moves, probe, threshold)
         found = picker.pick(probe, purpose, threshold=threshold, ply=rng.randrange(6))
-        assert len(found) == len(set(found)), position.sfen()
-        assert set(found) == expected(purpose, position, moves, probe, threshold), position.sfen()
-
-
-@pytest.mark.parametrize("purpose", PURPOSES)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_hash_move_comes_first_and_only_once(seed: int, purpose: str) -> None:
-    rng, picker = random.Random(seed), PickerProbe(seed)
-    for position, moves, probe in random_walk(seed):
+        assert sorted(found) == sorted(wanted), position.sfen()
         loud = [move for move in moves if not is_quiet(position, move)]
-        allowed = moves if purpose == "main" or position.is_check() else loud
-        if not allowed:
-            continue
-        hash_move = rng.choice(allowed)
-        found = picker.pick(probe, purpose, hash_move)
-        assert found[0] == hash_move
-        assert len(found) == len(set(found)), position.sfen()
-        assert set(found) == expected(purpose, position, moves, probe, 0) | {hash_move}, position.sfen()
+        if allowed := moves if purpose == "main" or position.is_check() else loud:
+            hash_move = rng.choice(allowed)
+            found = picker.pick(probe, purpose, hash_move, threshold=threshold)
+            assert found[0] == hash_move
+            assert sorted(found) == sorted(wanted | {hash_move}), position.sfen()
 
 
 def stages_of(position: Position, moves: list[str]) -> list[tuple[bool, list[str]]]:

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from core_ext._probe import Probe
+from core_ext.board import Board
 from tests import positions
 from tests.positions import is_quiet
 from tests.shogi.slow_shogi import Position
@@ -13,10 +14,10 @@ from tests.shogi.slow_shogi import Position
 @pytest.mark.parametrize("seed", positions.SEEDS)
 def test_captures_quiets_drops_and_evasions(seed: int) -> None:
     for position, moves, _, _ in positions.scenes(seed):
-        probe = Probe(position.sfen())
+        probe, board = Probe(position.sfen()), Board(position.sfen())
         for include_all in (True, False):
             expected = {move for move in moves if include_all or not position.is_dominated(move)}
-            assert sorted(probe.legal_moves(include_all)) == sorted(expected), position.sfen()
+            assert sorted(board.legal_moves(include_all)) == sorted(expected), position.sfen()
             if not position.is_check():
                 found = {kind: probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")}
                 assert sorted(itertools.chain(*found.values())) == sorted(expected), position.sfen()
@@ -28,19 +29,21 @@ def test_captures_quiets_drops_and_evasions(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", positions.SEEDS)
 def test_checks_and_quiet_checks(seed: int) -> None:
-    for position, _, checks, _ in positions.scenes(seed):
-        probe = Probe(position.sfen())
-        assert sorted(probe.checking_moves(include_all=True)) == sorted(checks), position.sfen()
-        expected = {move for move in checks if not position.is_dominated(move) and is_quiet(position, move)}
-        assert sorted(probe.quiet_checks()) == sorted(expected), position.sfen()
+    for position, moves, checks, _ in positions.scenes(seed):
+        board = Board(position.sfen())
+        assert sorted(board.checking_moves(include_all=True)) == sorted(checks), position.sfen()
+        assert {move for move in moves if board.gives_check(move)} == checks, position.sfen()
+        expected = {move for move in checks if not position.is_dominated(move)}
+        assert sorted(board.checking_moves()) == sorted(expected), position.sfen()
+        quiet = {move for move in expected if is_quiet(position, move)}
+        assert sorted(board.quiet_checks()) == sorted(quiet), position.sfen()
 
 
 @pytest.mark.parametrize("seed", positions.SEEDS)
 def test_legal_and_pseudo_legal_moves(seed: int) -> None:
-    """Compare the list, the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
+    """Compare the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
     for position, moves, _, _ in positions.scenes(seed)[::3]:
         probe = Probe(position.sfen())
-        assert sorted(probe.legal_moves(include_all=True)) == sorted(moves)
         assert sorted(probe.legal_words()) == sorted(moves), position.sfen()
         pseudo_legal = probe.pseudo_legal_moves(include_all=True)
         assert sorted(filter(probe.is_legal, pseudo_legal)) == sorted(moves), position.sfen()

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst, Wanted
-from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.analyst import Analyst, Limits, add_limits, in_words, limits_of, with_effort
 from usi_engine.analysis.kif import kif_text
-from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, with_effort
-from usi_engine.analysis.page import Entry, entry_of, index_text, page_text
+from usi_engine.analysis.page import entry_of, index_text, page_text
+from usi_engine.analysis.page_nodes import Data
 from usi_engine.analysis.puzzles import Puzzle, puzzles_of
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
 from usi_engine.analysis.terminal import print_game
-from usi_engine.core import Core, CoreError, load_core, report, text_of
+from usi_engine.api.results import Analysis
+from usi_engine.core import Core, exit_status, load_core, text_of
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
@@ -29,7 +29,6 @@ from usi_engine.usi.arguments import Parser, spin
 from usi_engine.usi.output import show
 
 DEFAULT_NODES = 300_000
-INTERRUPTED = 130  # exit status after Ctrl-C
 KIF, HTML = ".kif", ".html"
 INDEX = "index"
 
@@ -51,13 +50,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def all_games(paths: list[Path]) -> Iterator[Game | RecordError]:
-    """Yield the games of all files, and the faults."""
-    for path in paths:
-        yield from read_games(path)
-
-
-class Analysis:
+class Searches:
     """The searches of a run, with their store."""
 
     def __init__(self, core: Core, limits: Limits, *, anew: bool) -> None:
@@ -85,7 +78,7 @@ class Analysis:
         stores = dict[int, Store]()
         with progress_bar(len(result.evaluated), _("puzzles")) as step:
 
-            def search(ply: int, effort: int) -> Evaluated:
+            def search(ply: int, effort: int) -> Analysis:
                 lines = max(self._limits.multipv, 2)
                 if effort == 1 and lines == self._limits.multipv:
                     return result.evaluated[ply]
@@ -94,7 +87,7 @@ class Analysis:
                 board = result.game.board(ply)
                 found = stores[effort].get(ply, board)
                 if found is None:
-                    found = self._analyst.evaluate(board, Wanted(lines, effort=effort))
+                    found = self._analyst.evaluate(board, lines, effort=effort)
                     stores[effort].put(ply, found)
                 step()
                 return found
@@ -104,9 +97,9 @@ class Analysis:
     def _store(self, game: Game, limits: Limits) -> Store:
         return Store(store_path(game, limits), anew=self._anew)
 
-    def _evaluated(self, game: Game, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
+    def _evaluated(self, game: Game, known: Sequence[Analysis] = ()) -> list[Analysis]:
         """Evaluate every position of a game after the `known` ones, or take the result from the store."""
-        store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Evaluated]()
+        store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Analysis]()
         with progress_bar(len(game.moves) + 1, game.path.name) as step:
             for ply, move in enumerate([*game.moves, ""]):
                 result = known[ply] if ply < len(known) else store.get(ply, board)
@@ -130,7 +123,7 @@ class Outputs:
         wanted = [(args.kif, KIF), (args.html, HTML)]
         self._outputs = [Output(path, suffix, several, args.games) for path, suffix in wanted if path]
         self._limits = in_words(limits_of(args))
-        self._entries = list[Entry]()
+        self._entries = list[Data]()
         pages = next((output for output in self._outputs if output.suffix == HTML), None) if several else None
         self._index = pages.path(INDEX) if pages else None  # before the games: one may have this name
 
@@ -167,16 +160,16 @@ def write_file(path: Path, text: str) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse all games; return 1 if a file was at fault, else 0."""
     core, limits = load_core(), replace(limits_of(args), multipv=args.multipv)
-    games = list(all_games(args.games))
+    games = [game for path in args.games for game in read_games(path)]
     outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)
-    analysis, faults = None, 0
+    searches, faults = None, 0
     for game in games:
         try:
             if isinstance(game, RecordError):
                 raise game
-            analysis = analysis or Analysis(core, limits, anew=args.again)
-            result = analysis.analysed(game, variations=args.variations)
-            outputs.write(result, analysis.puzzles(result) if args.puzzles else [])
+            searches = searches or Searches(core, limits, anew=args.again)
+            result = searches.analysed(game, variations=args.variations)
+            outputs.write(result, searches.puzzles(result) if args.puzzles else [])
         except RecordError as error:
             show(*str(error).split("\n"), file=sys.stderr)
             faults += 1
@@ -187,12 +180,5 @@ def run(args: argparse.Namespace) -> int:
 def main(words: list[str]) -> int:
     """Return 0, 1 if a record could not be read, 2 if nothing could be done, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    try:
-        return run(args)
-    except KeyboardInterrupt:
-        goes_on = "" if cache_folder() is None else _("; without --again the same command goes on from here")
-        print(_("stopped") + goes_on, file=sys.stderr)
-        return INTERRUPTED
-    except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
-        report(error)
-        return 2
+    goes_on = "" if cache_folder() is None else _("; without --again the same command goes on from here")
+    return exit_status(lambda: run(args), RecordError, WeightsError, stopped=_("stopped") + goes_on)

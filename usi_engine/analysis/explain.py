@@ -39,11 +39,11 @@ def explanations(result: AnalysedGame, ply: int) -> list[str]:
 def mate_allowed(result: AnalysedGame, ply: int) -> str:
     """Return the sentence about a mate that the move allows; empty if there is none."""
     before, after = result.evaluated[ply - 1], result.evaluated[ply]
-    if not after.mate or after.value < 0:
+    if not after.score.mate or after.score.mate < 0:
         return ""
-    sudden = percent(before.value) >= EVEN
+    sudden = percent(before.score.value) >= EVEN
     text = _("Walked into mate in {plies}.") if sudden else _("Allows mate in {plies}.")
-    return text.format(plies=after.mate)
+    return text.format(plies=after.score.mate)
 
 
 def material_sentences(result: AnalysedGame, ply: int) -> list[str]:

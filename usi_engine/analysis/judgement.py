@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import harmonic_mean, pstdev
 
-from usi_engine.api.results import winning_chance
+from usi_engine.api.results import Analysis, winning_chance
 
 NOTABLE = 1.0  # percentage points; smaller differences between two searches are noise
 WINDOWS = (2, 8)  # least and most moves in a window of the accuracy
@@ -36,31 +37,6 @@ GRADES = (
     Grade(10, "dubious", "dubious moves", "疑問手"),
     Grade(5, "inaccuracy", "inaccuracies", "緩手"),
 )
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A line of moves with its value and plies to mate, as in Evaluated."""
-
-    value: int
-    mate: int | None
-    pv: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """A searched position. Values are for the side to move: centipawns, and plies to mate (negative: side to move
-    is mated; 0: already; None: no mate). `pv` is the best line in USI, empty if the game is over; `others` are the
-    next best lines, best first.
-    """
-
-    value: int
-    mate: int | None
-    depth: int
-    nodes: int
-    milliseconds: int
-    pv: tuple[str, ...]
-    others: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,13 +71,13 @@ def percent(value: int) -> float:
     return chance if value >= 0 else round(100 - chance, 1)
 
 
-def judge(moves: Sequence[str], evaluated: Sequence[Evaluated], black_begins: bool) -> list[JudgedMove]:
+def judge(moves: Sequence[str], evaluated: Sequence[Analysis], black_begins: bool) -> list[JudgedMove]:
     """Judge each move by the positions before and after it; `evaluated` has one more item than `moves`."""
     judged = []
     for ply, move in enumerate(moves, 1):
         before, after = evaluated[ply - 1], evaluated[ply]
         best = before.pv[:1] == (move,)
-        lost = round(percent(before.value) - percent(-after.value), 1)
+        lost = round(percent(before.score.value) - percent(-after.score.value), 1)
         judged.append(JudgedMove(ply, move, (ply % 2 == 1) == black_begins, 0.0 if best else max(lost, 0.0), best))
     return judged
 
@@ -126,13 +102,7 @@ def weights_of(chances: Sequence[float]) -> list[float]:
     """
     size = min(max((len(chances) - 1) // 10, WINDOWS[0]), WINDOWS[1])
     windows = [chances[max(end - size, 0) : max(end, size)] for end in range(2, len(chances) + 1)]
-    return [min(max(deviation(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
-
-
-def deviation(numbers: Sequence[float]) -> float:
-    """Return the population standard deviation."""
-    mean = sum(numbers) / len(numbers)
-    return math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
+    return [min(max(pstdev(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
 
 
 def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> float | None:
@@ -141,14 +111,14 @@ def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> flo
         return None
     accuracies = [move.accuracy for move in judged]
     weighted = sum(one * weight for one, weight in zip(accuracies, weights, strict=True)) / sum(weights)
-    harmonic = len(accuracies) / sum(1 / max(one, 1.0) for one in accuracies)
+    harmonic = harmonic_mean([max(one, 1.0) for one in accuracies])
     return round((weighted + harmonic) / 2, 1)
 
 
 @dataclass(frozen=True)
 class Totals:
     """One side's game: accuracy (None without moves), moves, number of best moves, mean loss in percentage points,
-    count of each grade.
+    count of each grade by its name.
     """
 
     accuracy: float | None
@@ -158,9 +128,10 @@ class Totals:
     grades: dict[str, int]
 
 
-def totals(judged: Sequence[JudgedMove], evaluated: Sequence[Evaluated], black: bool) -> Totals:
+def totals(judged: Sequence[JudgedMove], evaluated: Sequence[Analysis], black: bool) -> Totals:
     """Return the totals of Black's or White's moves."""
-    weights = weights_of([percent(one.value if ply % 2 else -one.value) for ply, one in enumerate(evaluated)])
+    values = [one.score.value if ply % 2 else -one.score.value for ply, one in enumerate(evaluated)]
+    weights = weights_of(list(map(percent, values)))
     pairs = [(move, weight) for move, weight in zip(judged, weights, strict=True) if move.by_black == black]
     own = [move for move, _ in pairs]
     counts = {grade.name: sum(move.grade == grade for move in own) for grade in GRADES}

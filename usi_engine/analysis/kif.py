@@ -18,10 +18,11 @@ from __future__ import annotations
 import re
 
 from usi_engine import NAME
-from usi_engine.analysis.judgement import Candidate
 from usi_engine.analysis.report import AnalysedGame
+from usi_engine.api.results import Variation
+from usi_engine.core import load_core
 from usi_engine.records import kif
-from usi_engine.records.notation import kif_line
+from usi_engine.records.notation import marked_kif, name_moves
 from usi_engine.records.tree import Node
 from usi_engine.records.writer import verify
 
@@ -58,23 +59,22 @@ def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
     if move is not None and move.grade is not None:
         lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.1f}%")
     found = result.evaluated[ply]
+    best = found.lines[:1] or [Variation(found.score, (), 0, 0)]
     # With a mate, ShogiHome would show the value of another candidate.
-    others = found.others if found.mate is None else ()
-    candidates = [Candidate(found.value, found.mate, found.pv), *others]
-    lines += [shogigui_line(result, ply, number, line) for number, line in enumerate(candidates, 1)]
+    others = found.lines[1:] if found.score.mate is None else ()
+    lines += [shogigui_line(result, ply, number, line) for number, line in enumerate([*best, *others], 1)]
     return [*lines, shogihome_line(result, ply)]  # ShogiHome takes the value of the last line
 
 
-def shogigui_line(result: AnalysedGame, ply: int, number: int, candidate: Candidate) -> str:
+def shogigui_line(result: AnalysedGame, ply: int, number: int, line: Variation) -> str:
     """Return ShogiGUI's comment for a candidate, without the star of a comment."""
-    found, score = result.evaluated[ply], result.score(ply, candidate)
+    found, score = result.evaluated[ply], line.score.pov(load_core().black)
     best = " ○" if number == 1 and ply and result.judged[ply - 1].best else ""
-    value = f"{score.value}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {score.mate}"
-    moves = [name.usi for name in result.named(ply, candidate.pv)]
-    line = f" 読み筋 {kif_line(result.game.start, moves, result.game.moves[:ply])}" if moves else ""
-    seconds = found.milliseconds / 1000
-    clock = f"{int(seconds) // 60:02}:{seconds % 60:04.1f}"
-    return f"*解析 0{best} 候補{number} 時間 {clock} 深さ {found.depth} ノード数 {found.nodes} 評価値 {value}{line}"
+    value = f"{score.value}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {abs(score.mate)}"
+    moves = name_moves(result.game.start, line.pv, result.game.moves[:ply], marked_kif)
+    text = f" 読み筋 {' '.join(move.text for move in moves)}" if moves else ""
+    clock = f"{int(found.time) // 60:02}:{found.time % 60:04.1f}"
+    return f"*解析 0{best} 候補{number} 時間 {clock} 深さ {found.depth} ノード数 {found.nodes} 評価値 {value}{text}"
 
 
 def shogihome_line(result: AnalysedGame, ply: int) -> str:
@@ -82,5 +82,5 @@ def shogihome_line(result: AnalysedGame, ply: int) -> str:
     score = result.score(ply)
     if score.mate is None:
         return f"#評価値={score.value}"
-    plies = f":{score.mate}手" if score.mate else ""
+    plies = f":{abs(score.mate)}手" if score.mate else ""
     return f"#詰み={'先手' if score.value > 0 else '後手'}勝ち{plies}"

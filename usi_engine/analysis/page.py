@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from usi_engine import NAME, __version__, language
 from usi_engine.analysis.judgement import GRADES
-from usi_engine.analysis.page_labels import labels
 from usi_engine.analysis.page_nodes import Data, PageNodes
 from usi_engine.analysis.puzzles import Puzzle, puzzle_data
 from usi_engine.analysis.report import AnalysedGame
@@ -26,6 +24,8 @@ from usi_engine.records import kif
 PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
 STYLE = re.compile(r'<link rel="stylesheet" href="([a-z]+\.css)">')
 SCRIPT = re.compile(r'<script src="([a-z]+\.js)"></script>')
+# The English texts: arguments of `_` in scripts, contents of elements with `data-text`.
+TEXT = re.compile(r'\b_\("([^"]+)"|\bdata-text\b[^>]*>([^<]+)<')
 SIDES = (("black", True), ("white", False))
 
 
@@ -41,8 +41,6 @@ def page_data(result: AnalysedGame, limits: str, puzzles: Sequence[Puzzle] = ())
     """Return the data for the page's script; values and chances are Black's."""
     black, white = player_names(result.game)
     return {
-        "lang": language.chosen(),
-        "labels": labels(),
         "title": title(result),
         "about": _("{file}, {count} moves").format(file=result.game.path.name, count=len(result.judged)),
         "players": {"black": black, "white": white},
@@ -84,18 +82,10 @@ def totals_data(result: AnalysedGame, black: bool) -> Data:
 # ---- the index of several games ----
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A game of the index: its page and its summary."""
-
-    file: str
-    data: Data
-
-
-def entry_of(result: AnalysedGame, file: str) -> Entry:
+def entry_of(result: AnalysedGame, file: str) -> Data:
     """Return the index's entry for a game whose page has this file name."""
     header = result.game.record.header
-    return Entry(file, {
+    return {
         "href": quote(file),
         "title": title(result) if any(result.game.players) else result.game.stem,
         "date": header.get("開始日時", ""),
@@ -103,13 +93,12 @@ def entry_of(result: AnalysedGame, file: str) -> Entry:
         "moves": len(result.judged),
         "end": end_text(result.game),
         **{side: totals_data(result, black) for side, black in SIDES},
-    })  # fmt: skip
+    }
 
 
-def index_text(entries: Sequence[Entry]) -> str:
+def index_text(entries: Sequence[Data]) -> str:
     """Return the page that lists the games."""
-    data = {"lang": language.chosen(), "labels": labels(), "title": _("Analysed games")}
-    return filled("index.html", data | {"games": [entry.data for entry in entries]})
+    return filled("index.html", {"title": _("Analysed games"), "games": entries})
 
 
 # ---- templates ----
@@ -122,10 +111,17 @@ def filled(name: str, data: Data) -> str:
 
 
 def with_data(page: str, data: Data) -> str:
-    """Return a template with the language and the data in it."""
+    """Return a template with the language, the data and the texts in it."""
+    texts = {english: text for english in english_texts() if (text := _(english)) != english}
     # `<` within strings: no name of a player can end the script that holds the JSON.
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(data | {"texts": texts}, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return page.replace("@LANG@", language.chosen()).replace("@DATA@", text)
+
+
+def english_texts() -> list[str]:
+    """Return the texts in the scripts and elements of all pages."""
+    files = sorted([*PAGES.glob("*.html"), *PAGES.glob("*.js")])
+    return [found[1] or found[2] for file in files for found in TEXT.finditer(read(file.name))]
 
 
 def read(name: str) -> str:

@@ -5,19 +5,20 @@ The keys are those that `usi_engine/data/page/analysis.js` reads. Values and cha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from usi_engine.analysis.explain import explanations
-from usi_engine.analysis.judgement import Candidate
+from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.kif import with_comment
-from usi_engine.analysis.report import AnalysedGame
+from usi_engine.analysis.report import AnalysedGame, score_text
 from usi_engine.analysis.words import grade_name, marked
+from usi_engine.api.results import Score, Variation
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import load_core
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.records.notation import NamedMove, move_text
+from usi_engine.records.notation import move_text
 from usi_engine.records.tree import Node
 
 if TYPE_CHECKING:
@@ -112,11 +113,8 @@ UNKNOWN: Data = {
 def judged_data(result: AnalysedGame, ply: int) -> Data:
     """Return the search's results for the position after `ply` moves and the move that led to it."""
     score = result.score(ply)
-    data = UNKNOWN | {"text": str(score), "win": score.chance, "lines": list(lines_of(result, ply))}
-    if score.mate is None:
-        data["value"] = {"cp": score.value}
-    else:
-        data["value"] = {"mate": score.mate if score.value > 0 else -score.mate}
+    value = {"cp": score.value} if score.mate is None else {"mate": score.mate}
+    data = UNKNOWN | {"value": value, **score_data(score), "lines": list(lines_of(result, ply))}
     if not ply:
         return data
     move = result.judged[ply - 1]
@@ -132,25 +130,22 @@ def judged_data(result: AnalysedGame, ply: int) -> Data:
 
 def lines_of(result: AnalysedGame, ply: int) -> Iterator[Data]:
     """Yield the lines of a position, the line that was better than its move, and the refutation of a bad move."""
-    found = result.evaluated[ply]
-    best = Candidate(found.value, found.mate, found.pv)
-    for number, line in enumerate((best, *found.others)):
-        yield from line_data(result, ply, "candidate" if number else "best", line)
+    lines = result.evaluated[ply].lines
+    for number, line in enumerate(lines):
+        yield line_data(result, ply, "candidate" if number else "best", line)
     if ply and result.better_line(ply):
-        before = result.evaluated[ply - 1]
-        yield from line_data(result, ply - 1, "better", Candidate(before.value, before.mate, before.pv))
-    if ply and result.judged[ply - 1].grade:
-        yield from line_data(result, ply, "refutation", best)
+        yield line_data(result, ply - 1, "better", result.evaluated[ply - 1].lines[0])
+    if ply and result.judged[ply - 1].grade and lines:
+        yield line_data(result, ply, "refutation", lines[0])
 
 
-def line_data(result: AnalysedGame, ply: int, kind: str, line: Candidate) -> Iterator[Data]:
-    """Yield the data of a line from the position after `ply` moves, if it has moves."""
+def line_data(result: AnalysedGame, ply: int, kind: str, line: Variation) -> Data:
+    """Return the data of a line from the position after `ply` moves."""
     moves = result.named(ply, line.pv[:MOVES_SHOWN])
-    score = result.score(ply, line)
-    if moves:
-        yield {"kind": kind, "text": str(score), "win": score.chance} | names_data(moves)
+    names = {"moves": [move.usi for move in moves], "names": [marked(move.text) for move in moves]}
+    return {"kind": kind, **score_data(line.score.pov(load_core().black)), **names}
 
 
-def names_data(moves: Sequence[NamedMove]) -> Data:
-    """Return the moves of a line in USI and as text."""
-    return {"moves": [move.usi for move in moves], "names": [marked(move.text) for move in moves]}
+def score_data(score: Score) -> Data:
+    """Return Black's score as text, and Black's chance of winning in percent."""
+    return {"text": score_text(score), "win": percent(score.value)}

@@ -6,14 +6,15 @@ EFFORT times its limits. A mate is proved by the mate solver; at each turn but t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from usi_engine.analysis.judgement import Evaluated, percent
+from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import marked, side_names
-from usi_engine.api.mate_search import interruptible
+from usi_engine.api.mate_search import mate, second_solutions
+from usi_engine.api.results import Analysis
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.notation import move_text
@@ -27,11 +28,10 @@ LEAST_CHANCE = 40.0  # percent; a best move that still loses makes no puzzle
 MOST = 10  # puzzles of a game
 LONGEST_MATE = 15  # plies; a mate in one is a puzzle only if it was missed
 MATE_NODES = 1_000_000
-CHECK_NODES = 100_000  # for each reply to another check
 MEGABYTES = 32
 
 # Returns the two best lines of the position after so many moves, found with so many times the limits.
-Search = Callable[[int, int], Evaluated]
+Search = Callable[[int, int], Analysis]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def candidates(result: AnalysedGame, search: Search) -> list[int]:
     ranked = list[tuple[float, int]]()
     for ply, found in enumerate(result.evaluated):
         missed = is_missed(result, ply)
-        if not found.pv or percent(found.value) < LEAST_CHANCE or (goes_on(result, ply) and not missed):
+        if not found.pv or percent(found.score.value) < LEAST_CHANCE or (goes_on(result, ply) and not missed):
             continue
         gap = gap_of(search(ply, 1))
         if has_mate(found) or (gap >= MARGIN and (missed or not recaptures(result, ply))):
@@ -78,14 +78,15 @@ def is_missed(result: AnalysedGame, ply: int) -> bool:
     return ply < len(result.judged) and bool(result.judged[ply].grade or result.missed_mate(ply + 1))
 
 
-def gap_of(found: Evaluated) -> float:
+def gap_of(found: Analysis) -> float:
     """Return by how many percentage points the best move wins more than the second best; 0 without a second."""
-    return round(percent(found.value) - percent(found.others[0].value), 1) if found.others else 0.0
+    best, *others = (percent(line.score.value) for line in found.lines[:2])
+    return round(best - others[0], 1) if others else 0.0
 
 
-def has_mate(found: Evaluated) -> bool:
+def has_mate(found: Analysis) -> bool:
     """Return True if the side to move mates."""
-    return found.mate is not None and found.value > 0
+    return found.score.mate is not None and found.score.value > 0
 
 
 def goes_on(result: AnalysedGame, ply: int) -> bool:
@@ -104,20 +105,15 @@ def recaptures(result: AnalysedGame, ply: int) -> bool:
 def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None:
     """Return the puzzle of a position if the deeper search confirms its one best move."""
     first, found, board = search(ply, 1), search(ply, EFFORT), result.game.board(ply)
-    chance = percent(found.value)
+    chance = percent(found.score.value)
     if min(gap_of(first), gap_of(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
         return None
-    move, other = (marked(move_text(board, line.pv[0])) for line in (found, found.others[0]))
+    move, other = (marked(move_text(board, line.move)) for line in found.lines[:2])
     answer = _("{move} has a winning chance of {chance} %, the next best move, {other}, only {less} %.")
-    less = percent(found.others[0].value)
+    less = percent(found.lines[1].score.value)
     answer = answer.format(move=move, chance=f"{chance:.1f}", other=other, less=f"{less:.1f}")
-    goal = _("{side} to move: find the best move").format(side=side_to_move(result, ply))
+    goal = _("{side} to move: find the best move").format(side=side_names(result.game)[board.turn])
     return Puzzle(ply, board, "best", goal, found.pv[:1], (found.pv[:1],), answer)
-
-
-def side_to_move(result: AnalysedGame, ply: int) -> str:
-    """Return the name of the side to move after `ply` moves."""
-    return side_names(result.game)[0 if result.black_to_move(ply) else 1]
 
 
 # ---- mates ----
@@ -128,62 +124,32 @@ def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
     board = result.game.board(ply)
     if not has_mate(result.evaluated[ply]):
         return None
-    solver = Solver()
-    solution = solver.solve(board, MATE_NODES, shortest=True)
+    solution = mate(board, nodes=MATE_NODES, shortest=True, megabytes=MEGABYTES).moves
     if not solution or len(solution) > LONGEST_MATE or (len(solution) == 1 and not is_missed(result, ply)):
         return None
-    accept = solver.accepted(board, solution)
+    accept = accepted(board, solution)
     if accept is None:
         return None
-    goal = _("{side} to move: find the mate in {plies}").format(side=side_to_move(result, ply), plies=len(solution))
-    return Puzzle(ply, board, "mate", goal, tuple(solution), accept, _("Mate in {plies}.").format(plies=len(solution)))
+    goal = _("{side} to move: find the mate in {plies}")
+    goal = goal.format(side=side_names(result.game)[board.turn], plies=len(solution))
+    return Puzzle(ply, board, "mate", goal, solution, accept, _("Mate in {plies}.").format(plies=len(solution)))
 
 
-class Solver:
-    """A mate solver for one puzzle."""
+def accepted(board: Board, solution: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
+    """Return the accepted moves at each of the solver's turns; None if a turn before the last has several.
 
-    def __init__(self) -> None:
-        core = load_core()
-        self._stop = core.stop_token()
-        self._solver = core.mate_solver(MEGABYTES, self._stop)
-
-    def solve(self, board: Board, nodes: int, *, shortest: bool = False) -> list[str] | None:
-        """Return the moves of a mate, empty if there is none; None if the solver did not decide."""
-        aim = "shortest" if shortest else "shorter"
-        status, moves = interruptible(self._stop, lambda: self._solver.solve(board, nodes, aim))
-        return {"mate": moves, "nomate": []}.get(status)
-
-    def accepted(self, board: Board, solution: list[str]) -> tuple[tuple[str, ...], ...] | None:
-        """Return the accepted moves at each of the solver's turns; None if a turn before the last has several."""
-        turn, accepted = board.copy(), list[tuple[str, ...]]()
-        for number, move in enumerate(solution):
-            if number % 2 == 0:
-                others = [other for other in turn.checking_moves() if other != move]
-                if number < len(solution) - 1:
-                    if not all(self._fails(turn, other) for other in others):
-                        return None
-                    others = []
-                accepted.append((move, *(other for other in others if mates_at_once(turn, other))))
-            turn.push(move)
-        return tuple(accepted)
-
-    def _fails(self, board: Board, check: str) -> bool:
-        """Return True if a reply to the check provably escapes mate."""
-        after = board.copy()
-        after.push(check)
-        for reply in after.legal_moves:
-            after.push(reply)
-            if self.solve(after, CHECK_NODES) == []:
-                return True
-            after.pop()
-        return False
-
-
-def mates_at_once(board: Board, move: str) -> bool:
-    """Return True if the move mates."""
-    after = board.copy()
-    after.push(move)
-    return after.is_checkmate()
+    The last turn accepts every move that mates at once.
+    """
+    turn, accept = board.copy(), list[tuple[str, ...]]()
+    found = second_solutions(board, solution, nodes=MATE_NODES, megabytes=MEGABYTES)
+    for ply, move in enumerate(solution, 1):
+        if ply % 2:
+            others = [other for other in found if other.ply == ply and other.moves[0] in turn.legal_moves()]
+            if others and ply < len(solution):
+                return None
+            accept.append((move, *(other.moves[0] for other in others if other.moves[1:] == ())))
+        turn.push(move)
+    return tuple(accept)
 
 
 # ---- data of the page ----

@@ -1,70 +1,46 @@
-"""An analysed game: its positions' values for Black, its moves judged and named, its best lines."""
+"""An analysed game: its positions' values for Black, its moves judged, its best lines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from usi_engine.analysis.judgement import Candidate, Evaluated, JudgedMove, Totals, judge, percent, totals
+from usi_engine.analysis.judgement import JudgedMove, Totals, judge, totals
+from usi_engine.api.results import Analysis, Score
+from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.games import Game
 from usi_engine.records.notation import NamedMove, move_text, name_moves
 from usi_engine.records.tree import Node
 
 
-@dataclass(frozen=True)
-class BlackScore:
-    """A value for Black in centipawns. `mate`: plies to mate, 0 if it is on the board, None without a mate; the sign of
-    `value` tells who mates.
-    """
-
-    value: int
-    mate: int | None
-
-    @property
-    def chance(self) -> float:
-        """Black's chance of winning in percent, with one decimal."""
-        return percent(self.value)
-
-    def __str__(self) -> str:
-        """Return signed centipawns, or `mate 5`, `mate -5` if White mates."""
-        if self.mate is None:
-            return f"{self.value:+d}"
-        if not self.mate:
-            return _("mate")
-        return (_("mate {plies}") if self.value > 0 else _("mate -{plies}")).format(plies=self.mate)
+def score_text(score: Score) -> str:
+    """Return signed centipawns, or `mate 5`, `mate -5` if the opponent mates."""
+    if score.mate is None:
+        return f"{score.value:+d}"
+    if not score.mate:
+        return _("mate")
+    return (_("mate {plies}") if score.mate > 0 else _("mate -{plies}")).format(plies=abs(score.mate))
 
 
 @dataclass(frozen=True)
 class AnalysedGame:
-    """A game with its positions' values (one more than moves), its moves judged and named.
+    """A game with its positions' values (one more than moves) and its moves judged.
 
     A variation is a game too: `game.moves` is the whole line from the start, whose first `before` moves are judged
     with the line that it leaves. `nodes` are the positions in the record's tree.
     """
 
     game: Game
-    evaluated: list[Evaluated]
+    evaluated: list[Analysis]
     judged: list[JudgedMove]
-    names: list[NamedMove]
     nodes: list[Node]
     before: int = 0
     variations: list[AnalysedGame] = field(default_factory=list)
 
-    @property
-    def black_begins(self) -> bool:
-        """True if Black makes the first move."""
-        return self.game.start.split()[1] == "b"
-
-    def black_to_move(self, ply: int) -> bool:
-        """Return True if Black is to move after `ply` moves."""
-        return (ply % 2 == 0) == self.black_begins
-
-    def score(self, ply: int, found: Candidate | None = None) -> BlackScore:
-        """Return Black's value of the position after `ply` moves, or of a line from there."""
-        result = found or self.evaluated[ply]
-        value = result.value if self.black_to_move(ply) else -result.value
-        return BlackScore(value, None if result.mate is None else abs(result.mate))
+    def score(self, ply: int) -> Score:
+        """Return Black's score of the position after `ply` moves."""
+        return self.evaluated[ply].score.pov(load_core().black)
 
     def named(self, ply: int, moves: Sequence[str]) -> list[NamedMove]:
         """Name the moves of a line that begins after `ply` moves of the game."""
@@ -77,8 +53,8 @@ class AnalysedGame:
     def missed_mate(self, ply: int) -> int | None:
         """Return the plies of the mate that move `ply` gives away; None if it gives none away."""
         before, after = self.evaluated[ply - 1], self.evaluated[ply]
-        mated = after.mate is not None and after.value < 0
-        return before.mate if before.mate and before.value > 0 and not mated else None
+        mated = after.score.mate is not None and after.score.value < 0
+        return before.score.mate if (before.score.mate or 0) > 0 and not mated else None
 
     def better_line(self, ply: int) -> list[NamedMove]:
         """Return the line that was better than move `ply`; empty without a notable loss or a missed mate."""
@@ -90,8 +66,8 @@ class AnalysedGame:
         return totals(self.judged, self.evaluated, black)
 
 
-def analysed(game: Game, evaluated: list[Evaluated], nodes: list[Node] | None = None, before: int = 0) -> AnalysedGame:
-    """Judge and name the moves of a game, or of a variation that ends with these nodes."""
+def analysed(game: Game, evaluated: list[Analysis], nodes: list[Node] | None = None, before: int = 0) -> AnalysedGame:
+    """Judge the moves of a game, or of a variation that ends with these nodes."""
     judged = judge(game.moves, evaluated, game.start.split()[1] == "b")
-    root, names = game.record.root, name_moves(game.start, game.moves, name=move_text)
-    return AnalysedGame(game, evaluated, judged, names, nodes or [root, *root.mainline()], before)
+    root = game.record.root
+    return AnalysedGame(game, evaluated, judged, nodes or [root, *root.mainline()], before)

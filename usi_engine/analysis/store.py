@@ -7,18 +7,18 @@ outputs use them too. A damaged file never stops a run: invalid lines are skippe
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import stat
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import __version__
-from usi_engine.analysis.judgement import Candidate, Evaluated
-from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.analyst import Limits
+from usi_engine.api.results import Analysis, Score, Variation, score_of
+from usi_engine.core import load_core
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.records.games import Game
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 
 KEPT_FILES = 500  # of about 40 KB each
 LARGEST_FILE = 64 * 2**20  # bytes
-LARGEST = 32000  # the value of a mate on the board
-# A link is not followed, and a pipe does not block; Windows lacks these flags.
-REGULAR = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # Raised for an invalid line: bad bytes, other JSON, numbers such as 1e999, deep nesting.
-INVALID = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
+INVALID = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
 def store_path(game: Game, limits: Limits) -> Path | None:
@@ -54,73 +51,56 @@ class Store:
     """
 
     def __init__(self, path: Path | None, *, anew: bool = False) -> None:
-        self._path = path
-        self._results: dict[int, Evaluated] = {}
-        if path is None:
+        self._path: Path | None = None
+        self._kept: dict[object, Any] = {}  # what a line has for a ply
+        if path is None or (path.exists() and not path.is_file()):  # a pipe would block for ever
             return
-        with contextlib.suppress(OSError):
+        self._path = path
+        with suppress(OSError):
             if anew:
                 path.unlink(missing_ok=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             delete_old(path.parent)
-        for line in lines_of(path):
-            with contextlib.suppress(*INVALID):
-                ply, fields = json.loads(line)
-                self._results[int(ply)] = checked(fields)
+            if path.stat().st_size <= LARGEST_FILE:
+                self._read(path.read_bytes().splitlines())
 
-    def get(self, ply: int, board: Board) -> Evaluated | None:
-        """Return the kept result of this position, if there is one whose lines begin with legal moves."""
-        found = self._results.get(ply)
-        if found is None:
-            return None
-        lines = [found.pv, *(other.pv for other in found.others)]
-        return found if all(board.is_legal(pv[0]) for pv in lines if pv) else None
+    def _read(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            with suppress(*INVALID):
+                ply, *fields = json.loads(line)
+                self._kept[ply] = fields
 
-    def put(self, ply: int, result: Evaluated) -> None:
+    def get(self, ply: int, board: Board) -> Analysis | None:
+        """Return the kept result of this position, if there is a valid one whose lines begin with legal moves."""
+        with suppress(*INVALID):
+            value, depth, nodes, milliseconds, *lines = self._kept[ply]
+            found = tuple(line_of(board, *fields) for fields in lines)
+            return Analysis(found, score_in(board, value), int(depth), int(nodes), int(milliseconds) / 1000)
+        return None
+
+    def put(self, ply: int, result: Analysis) -> None:
         """Keep a result."""
-        self._results[ply] = result
+        lines = [[line.score.value, line.depth, line.seldepth, *line.pv] for line in result.lines]
+        fields = [result.score.value, result.depth, result.nodes, round(result.time * 1000), *lines]
+        self._kept[ply] = fields
         if self._path is not None:
-            with contextlib.suppress(OSError):
-                # The newline before it ends a line that was cut off.
-                append(self._path, f"\n{json.dumps([ply, asdict(result)])}\n".encode())
+            with suppress(OSError), self._path.open("a", encoding="ascii") as file:
+                file.write(f"\n{json.dumps([ply, *fields])}\n")  # the first newline ends a line that was cut off
 
 
-def lines_of(path: Path) -> list[bytes]:
-    """Return the lines of a file; none if it is missing, not a regular file, or too large."""
-    with contextlib.suppress(OSError), open(opened(path, os.O_RDONLY), "rb") as file:
-        data = file.read(LARGEST_FILE + 1)
-        return data.splitlines() if len(data) <= LARGEST_FILE else []
-    return []
-
-
-def append(path: Path, data: bytes) -> None:
-    """Append to a file, which is created if missing. OSError if it is not a regular file."""
-    with open(opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
-        file.write(data)
-
-
-def opened(path: Path, flags: int) -> int:
-    """Open a regular file and return its descriptor. OSError, also for a link or a pipe."""
-    descriptor = os.open(path, flags | REGULAR, 0o666)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(f"{path} is not a regular file")
-
-
-def checked(fields: dict[str, Any]) -> Evaluated:
-    """Return the result in the fields of a line. One of INVALID."""
-    depth, nodes, milliseconds = (int(fields[name]) for name in ("depth", "nodes", "milliseconds"))
-    best, *others = (checked_line(line) for line in (fields, *fields["others"]))
-    return Evaluated(best.value, best.mate, depth, nodes, milliseconds, best.pv, tuple(others))
-
-
-def checked_line(fields: dict[str, Any]) -> Candidate:
-    """Return the candidate in these fields. One of INVALID."""
-    value, mate = int(fields["value"]), None if fields["mate"] is None else int(fields["mate"])
-    if max(abs(value), abs(mate or 0)) > LARGEST or not all(MOVE.fullmatch(move) for move in fields["pv"]):
+def line_of(board: Board, value: Any, depth: Any, seldepth: Any, *pv: Any) -> Variation:
+    """Return the line in these fields. One of INVALID."""
+    if not all(MOVE.fullmatch(move) for move in pv) or not board.is_legal(pv[0]):
         raise ValueError
-    return Candidate(value, mate, tuple(fields["pv"]))
+    return Variation(score_in(board, value), pv, int(depth), int(seldepth))
+
+
+def score_in(board: Board, value: Any) -> Score:
+    """Return the score for the side to move. One of INVALID."""
+    core = load_core()
+    if abs(value) > core.mate:
+        raise ValueError
+    return score_of(core, int(value), board.turn)
 
 
 def delete_old(folder: Path) -> None:

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.limits import add_limits, in_words, limits_of
+from usi_engine.analysis.analyst import Analyst, add_limits, in_words, limits_of
 from usi_engine.api.results import Analysis
 from usi_engine.columns import padded
-from usi_engine.core import CoreError, board_of, load_core, report
+from usi_engine.core import board_of, exit_status, load_core
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
@@ -76,21 +74,6 @@ class Attempt:
     def found(self) -> bool:
         """True if the chosen move is right."""
         return self.problem.solved_by(self.move)
-
-
-class Finding:
-    """The depth and seconds since which the choice of a running search has been right; 0 if it is wrong."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem, self._begun = problem, time.monotonic()
-        self.depth, self.seconds = 0, 0.0
-
-    def iteration(self, result: Analysis) -> None:
-        """Update from the result of a finished depth, or from the last result."""
-        if not self._problem.solved_by(result.move or ""):
-            self.depth, self.seconds = 0, 0.0
-        elif not self.depth:
-            self.depth, self.seconds = result.depth, time.monotonic() - self._begun
 
 
 # ---- the file ----
@@ -150,13 +133,21 @@ def read_problems(path: Path) -> list[Problem]:
 
 def attempt(analyst: Analyst, problem: Problem) -> Attempt:
     """Search one position."""
-    finding = Finding(problem)
-    result = analyst.evaluate(problem.board, watch=finding.iteration)
+    depth, seconds = 0, 0.0  # since which the choice of the search has been right
+
+    def watch(found: Analysis) -> None:
+        nonlocal depth, seconds
+        if not problem.solved_by(found.move or ""):
+            depth, seconds = 0, 0.0
+        elif not depth:
+            depth, seconds = found.depth, found.time
+
+    result = analyst.evaluate(problem.board, watch=watch)
     move = result.pv[0] if result.pv else ""
     # The last iteration may have been interrupted with another choice.
-    if problem.solved_by(move) and not finding.depth:
-        return Attempt(problem, move, result.depth, result.milliseconds / 1000, result.nodes)
-    return Attempt(problem, move, finding.depth, finding.seconds, result.nodes)
+    if problem.solved_by(move) and not depth:
+        depth, seconds = result.depth, result.time
+    return Attempt(problem, move, depth, seconds, result.nodes)
 
 
 def row(number: int, done: Attempt) -> str:
@@ -190,8 +181,8 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def run(args: argparse.Namespace) -> None:
-    """Print the table and the summary. SuiteError, RecordError, OSError, CoreError, WeightsError, MemoryError."""
+def run(args: argparse.Namespace) -> int:
+    """Print the table and the summary; return 0. SuiteError, RecordError and the errors of Analyst."""
     limits, done = limits_of(args), list[Attempt]()
     problems = read_problems(args.file)
     print(_("{count} positions, {limit} each").format(count=len(problems), limit=in_words(limits)))
@@ -202,15 +193,10 @@ def run(args: argparse.Namespace) -> None:
         done.append(attempt(analyst, problem))
         show(row(number, done[-1]))
     print(summary(done, in_words(limits)))
+    return 0
 
 
 def main(words: list[str]) -> int:
     """Return 0, 2 if the file cannot be read, 130 after Ctrl-C."""
-    try:
-        run(parser().parse_args(words))
-    except KeyboardInterrupt:
-        return 130
-    except (OSError, RecordError, SuiteError, CoreError, WeightsError, MemoryError) as error:
-        report(error)
-        return 2
-    return 0
+    args = parser().parse_args(words)
+    return exit_status(lambda: run(args), RecordError, SuiteError, WeightsError)

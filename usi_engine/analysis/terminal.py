@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.explain import explanations
-from usi_engine.analysis.judgement import GRADES, JudgedMove
+from usi_engine.analysis.judgement import GRADES, JudgedMove, percent
 from usi_engine.analysis.puzzles import Puzzle
-from usi_engine.analysis.report import AnalysedGame
+from usi_engine.analysis.report import AnalysedGame, score_text
 from usi_engine.analysis.words import end_text, grade_name, is_japanese, player_names, side_names
 from usi_engine.columns import cells, padded
 from usi_engine.language import _
@@ -66,14 +66,12 @@ def all_lines(result: AnalysedGame, width: int) -> Iterator[Line]:
     yield _("Values and chances of winning are Black's after the move; loss is the mover's."), "", ""
     yield heading(), HEADING, ""
     yield start_line(result, width), "", ""
-    for move in result.judged:
-        yield from move_lines(result, move, width)
+    yield from lines_of_moves(result, width)
     if end_text(result.game):
         yield f"{'':6}{end_text(result.game)}", "", ""
     for variation in result.variations:
         yield _("variation at move {number}").format(number=variation.before + 1), HEADING, ""
-        for move in variation.judged[variation.before :]:
-            yield from move_lines(variation, move, width)
+        yield from lines_of_moves(variation, width)
     yield "", "", ""
     yield from summary(result)
 
@@ -92,11 +90,18 @@ def start_line(result: AnalysedGame, width: int) -> str:
     return with_line(head, [] if result.judged else result.best_line(0), width)
 
 
-def move_lines(result: AnalysedGame, move: JudgedMove, width: int) -> Iterator[Line]:
-    """Yield the line of a move and its explanations."""
+def lines_of_moves(result: AnalysedGame, width: int) -> Iterator[Line]:
+    """Yield the lines of the moves, those of a variation from its beginning on."""
+    names = result.named(0, result.game.moves)
+    for move, name in list(zip(result.judged, names, strict=True))[result.before :]:
+        yield from move_lines(result, move, name.text, width)
+
+
+def move_lines(result: AnalysedGame, move: JudgedMove, name: str, width: int) -> Iterator[Line]:
+    """Yield the line of a move of this name, and its explanations."""
     loss = f"{move.loss:.1f}" if move.loss else ""
     grade, style = grade_name(move.grade), STYLES[move.grade.name] if move.grade else ""
-    text = padded(result.names[move.ply - 1].text, 1 - MOVE_COLUMNS)
+    text = padded(name, 1 - MOVE_COLUMNS)
     head = f"{move.ply:5}{values(result, move.ply)}{loss:>6}  {text} {padded(grade, -GRADE_COLUMNS)}"
     yield with_line(head, result.better_line(move.ply), width), style, grade
     for sentence in explanations(result, move.ply):
@@ -106,7 +111,7 @@ def move_lines(result: AnalysedGame, move: JudgedMove, width: int) -> Iterator[L
 def values(result: AnalysedGame, ply: int) -> str:
     """Return Black's value and chance after `ply` moves."""
     score = result.score(ply)
-    return f"{padded(str(score), 9)}{score.chance:6.1f} %"
+    return f"{padded(score_text(score), 9)}{percent(score.value):6.1f} %"
 
 
 def with_line(head: str, line: list[NamedMove], width: int) -> str:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Sequence
-from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from usi_engine.api.results import Analysis, Limit, PlayResult, limit_of
-from usi_engine.api.search_engine import OptionValues, SearchEngine
+from usi_engine.api.results import Analysis
+from usi_engine.api.search_engine import SearchEngine
 from usi_engine.api.stream import WATCH, AnalysisStream
 from usi_engine.api.usi_process import UsiEngine
-from usi_engine.usi.driver import USUAL_TIMEOUTS, Timeouts
 
-if TYPE_CHECKING:
-    from core_ext.board import Board
-
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
@@ -31,10 +26,8 @@ class AsyncStream:
         self._stream = self._open()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self._stream.__exit__, kind, error, trace)
+    async def __aexit__(self, *error: Any) -> None:
+        await asyncio.to_thread(self._stream.__exit__, *error)
 
     def __aiter__(self) -> AsyncStream:
         return self
@@ -50,77 +43,25 @@ class AsyncStream:
         return await asyncio.to_thread(self._stream.result)
 
 
-class AsyncEngine:
-    """An Engine or UsiEngine for `async with`; a cancelled call stops its search. Arguments and errors are the same."""
+def starter(kind: Callable[Arguments, SearchEngine]) -> Callable[Arguments, Coroutine[Any, Any, AsyncEngine]]:
+    """Return the coroutine that makes an engine of this kind on a thread."""
 
-    def __init__(self, engine: SearchEngine) -> None:
-        self.engine = engine
+    @wraps(kind)
+    async def start(*arguments: Arguments.args, **named: Arguments.kwargs) -> AsyncEngine:
+        return AsyncEngine(await asyncio.to_thread(kind, *arguments, **named))
 
-    @classmethod
-    async def popen(
-        cls,
-        command: str | os.PathLike[str] | Sequence[str],
-        *,
-        options: OptionValues | None = None,
-        folder: str | os.PathLike[str] | None = None,
-        timeouts: Timeouts = USUAL_TIMEOUTS,
-    ) -> AsyncEngine:
-        """Start another USI engine; arguments as for UsiEngine."""
-        start = partial(UsiEngine, command, options=options, folder=folder, timeouts=timeouts)
-        return cls(await asyncio.to_thread(start))
+    return start
 
-    async def __aenter__(self) -> AsyncEngine:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.engine.close)
+def coroutine(
+    method: Callable[Concatenate[SearchEngine, Arguments], Result],
+) -> Callable[Concatenate[AsyncEngine, Arguments], Coroutine[Any, Any, Result]]:
+    """Return the coroutine that calls this method on a thread; it stops the search if it is cancelled."""
 
-    async def analyse(
-        self,
-        board: Board,
-        limit: Limit | None = None,
-        *,
-        nodes: int | None = None,
-        depth: int | None = None,
-        time: float | None = None,
-        multipv: int = 1,
-        moves: Sequence[str] | None = None,
-    ) -> Analysis:
-        """Search a position."""
-        end = limit_of(limit, nodes, depth, time)
-        return await self._call(lambda: self.engine.analyse(board, end, multipv=multipv, moves=moves))
-
-    def analysis(
-        self,
-        board: Board,
-        limit: Limit | None = None,
-        *,
-        nodes: int | None = None,
-        depth: int | None = None,
-        time: float | None = None,
-        multipv: int = 1,
-        moves: Sequence[str] | None = None,
-    ) -> AsyncStream:
-        """Return the stream of results, for `async with`."""
-        end = limit_of(limit, nodes, depth, time)
-        return AsyncStream(lambda: self.engine.analysis(board, end, multipv=multipv, moves=moves))
-
-    async def play(self, board: Board, limit: Limit) -> PlayResult:
-        """Choose a move."""
-        return await self._call(lambda: self.engine.play(board, limit))
-
-    async def configure(self, options: OptionValues) -> None:
-        """Set options."""
-        await self._call(lambda: self.engine.configure(options))
-
-    async def new_game(self) -> None:
-        """Forget earlier searches."""
-        await self._call(self.engine.new_game)
-
-    async def _call(self, function: Callable[[], Result]) -> Result:
-        job = asyncio.ensure_future(asyncio.to_thread(function))
+    @wraps(method)
+    async def call(self: AsyncEngine, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        function = getattr(self.engine, method.__name__)
+        job = asyncio.ensure_future(asyncio.to_thread(function, *arguments, **named))
         try:
             return await asyncio.shield(job)
         except asyncio.CancelledError:
@@ -129,3 +70,37 @@ class AsyncEngine:
                 await asyncio.wait({job}, timeout=WATCH)
             job.exception()  # nobody else asks for it
             raise
+
+    return call
+
+
+def async_stream(
+    method: Callable[Concatenate[SearchEngine, Arguments], AnalysisStream],
+) -> Callable[Concatenate[AsyncEngine, Arguments], AsyncStream]:
+    """Return the method that opens the stream of this one in `async with`."""
+
+    @wraps(method)
+    def stream(self: AsyncEngine, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> AsyncStream:
+        return AsyncStream(lambda: method(self.engine, *arguments, **named))
+
+    return stream
+
+
+class AsyncEngine:
+    """An Engine or UsiEngine for `async with`; a cancelled call stops its search. Arguments and errors are the same."""
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self.engine = engine
+
+    async def __aenter__(self) -> AsyncEngine:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await asyncio.to_thread(self.engine.close)
+
+    popen = staticmethod(starter(UsiEngine))
+    analyse = coroutine(SearchEngine.analyse)
+    analysis = async_stream(SearchEngine.analysis)
+    play = coroutine(SearchEngine.play)
+    configure = coroutine(SearchEngine.configure)
+    new_game = coroutine(SearchEngine.new_game)

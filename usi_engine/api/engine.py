@@ -38,7 +38,6 @@ from usi_engine.search.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import Runner, ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits, time_limits
-from usi_engine.usi.driver import USUAL_TIMEOUTS, Timeouts
 from usi_engine.usi.options import DECLARED, Options, Spin
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go
@@ -82,6 +81,8 @@ class Engine(SearchEngine):
     MemoryError, CoreError, ValueError; RuntimeError if no thread can be started.
     """
 
+    popen = UsiEngine  # starts another USI engine
+
     def __init__(
         self,
         evaluation: EvaluationSource = INTERNAL,
@@ -120,17 +121,6 @@ class Engine(SearchEngine):
             return decided_play(found, board.turn)
         return PlayResult(found.move, found.pv[1] if found.pv[1:] else None, found.score)
 
-    @staticmethod
-    def popen(
-        command: str | os.PathLike[str] | Sequence[str],
-        *,
-        options: OptionValues | None = None,
-        folder: str | os.PathLike[str] | None = None,
-        timeouts: Timeouts = USUAL_TIMEOUTS,
-    ) -> UsiEngine:
-        """Start another USI engine, a program or a list of words; arguments and errors as for UsiEngine."""
-        return UsiEngine(command, options=options, folder=folder, timeouts=timeouts)
-
     def static_value(self, board: Board) -> int:
         """Return the static value in centipawns for the side to move."""
         with self._exclusive_pool() as pool:
@@ -151,7 +141,7 @@ class Engine(SearchEngine):
         Within `watch` it returns at once; then the search ends, returns its result so far and frees the memory.
         """
         self._closed = True
-        if not self._home.is_here():
+        if os.getpid() != self._process:
             return  # nobody searches here, and a thread of the other process may have held the lock
         if self._runner.is_current():  # waiting for the search would be waiting for itself
             self._stop.set()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.api.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
-from usi_engine.api.stream import AnalysisStream, Home
+from usi_engine.api.stream import AnalysisStream, check_process
 from usi_engine.core import Core
 
 if TYPE_CHECKING:
@@ -27,14 +27,12 @@ class SearchEngine(ABC):
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._home, self._turn, self._closed = Home(), threading.Lock(), False
+        self._process, self._turn, self._closed = os.getpid(), threading.Lock(), False
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def analyse(
@@ -118,7 +116,7 @@ class SearchEngine(ABC):
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         """Let one thread at a time in. RuntimeError for a second one, after `close`, and in another process."""
-        self._home.check()
+        check_process(self._process)
         if not self._turn.acquire(blocking=False):
             raise RuntimeError("the engine is searching: an analysis is open, or another thread uses it")
         try:

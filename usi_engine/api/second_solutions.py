@@ -99,7 +99,7 @@ class Examination:
         status, moves = solver.solve_check(board, check, nodes)
         self.nodes += solver.nodes
         if status == "mate":
-            kind = self._kind(solver, ply, moves, nodes)
+            kind, moves = self._kind(solver, ply, moves, nodes)
             self.found[ply, check] = SecondSolution(ply + 1, tuple(moves), kind)
             return kind is not Kind.UNDECIDED
         return status == "nomate"
@@ -113,25 +113,31 @@ class Examination:
         same = followed(board, rest, check) if kind else None
         return kind if same and is_mate(board, same) else None
 
-    def _kind(self, solver: MateSolver, ply: int, moves: list[str], nodes: int) -> Kind:
-        """Return the class of a check that mates by `moves`."""
+    def _kind(self, solver: MateSolver, ply: int, moves: list[str], nodes: int) -> tuple[Kind, list[str]]:
+        """Return the class of a check that mates by `moves`, and the line to print."""
         exception, rest = self._exception(ply, moves[0]), self.solution[ply:]
         if exception or len(moves) < len(rest):
-            return exception or Kind.SECOND
+            return exception or Kind.SECOND, moves
         back = Kind.ORDER if len(moves) == len(rest) else Kind.DETOUR
         if self._rejoins(solver, ply, moves, nodes):
-            return back
-        status, _moves = solver.solve_check(self.positions[ply // 2], moves[0], nodes, self.positions)
+            return back, moves
+        status, direct = solver.solve_check(self.positions[ply // 2], moves[0], nodes, self.positions)
         self.nodes += solver.nodes
-        return {"mate": Kind.SECOND, "nomate": back}.get(status, Kind.UNDECIDED)
+        if status == "mate":
+            return Kind.SECOND, direct
+        return back if status == "nomate" else Kind.UNDECIDED, moves
 
     def _rejoins(self, solver: MateSolver, ply: int, moves: list[str], nodes: int) -> bool:
-        """Return True if the rest of the solution can follow the moves by which the line is longer, and still mates."""
+        """Return True if the rest of the solution can follow the moves by which the line is longer, and still mates,
+        though these moves do not lead back to a position of the solution.
+        """
         board, rest = self.positions[ply // 2], self.solution[ply:]
         line = moves[: len(moves) - len(rest)] + rest
         if len(line) == len(rest) or not plays(board, line) or not is_mate(board, line):
             return False
         after = type(board).from_moves(line[: -len(rest)], board.sfen())
+        if after.key in (position.key for position in self.positions):
+            return False
         status, _moves = solver.solve_check(after, rest[0], nodes)
         self.nodes += solver.nodes
         return status == "mate"

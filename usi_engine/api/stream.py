@@ -7,7 +7,6 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import TypeVar
 
 from usi_engine.api.results import Analysis, Watch
@@ -24,20 +23,10 @@ def next_of(items: queue.SimpleQueue[Item]) -> Item:
             return items.get(timeout=WATCH)
 
 
-class Home:
-    """The process that made an object: `fork()` copies the object, but not its threads."""
-
-    def __init__(self) -> None:
-        self._process = os.getpid()
-
-    def is_here(self) -> bool:
-        """Return True in the process that made the object."""
-        return os.getpid() == self._process
-
-    def check(self) -> None:
-        """Raise RuntimeError in another process."""
-        if not self.is_here():
-            raise RuntimeError("fork() does not copy the threads of an engine: make a new one in this process")
+def check_process(process: int) -> None:
+    """Raise RuntimeError if another process made the object: `fork()` copies it, but not its threads."""
+    if os.getpid() != process:
+        raise RuntimeError("fork() does not copy the threads of an engine: make a new one in this process")
 
 
 class AnalysisStream:
@@ -48,7 +37,7 @@ class AnalysisStream:
     """
 
     def __init__(self, search: Callable[[Watch], Analysis], stop: Callable[[], None]) -> None:
-        self._home, self._stop, self._stopped = Home(), stop, False
+        self._process, self._stop, self._stopped = os.getpid(), stop, False
         self._parts = queue.SimpleQueue[Analysis | None]()
         self._found: Analysis | BaseException | None = None
         self._thread = threading.Thread(target=self._run, args=(search,), name="analysis", daemon=True)
@@ -57,9 +46,7 @@ class AnalysisStream:
     def __enter__(self) -> AnalysisStream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         while self._thread.is_alive():
             self.stop()  # repeatedly, because a search that begins forgets it
             self._thread.join(WATCH)
@@ -70,7 +57,7 @@ class AnalysisStream:
         return self
 
     def __next__(self) -> Analysis:
-        self._home.check()
+        check_process(self._process)
         part = next_of(self._parts)
         if part is not None:
             return part
@@ -85,7 +72,7 @@ class AnalysisStream:
 
     def result(self) -> Analysis:
         """Wait for the end of the search and return its result."""
-        self._home.check()
+        check_process(self._process)
         while self._thread.is_alive():
             self._thread.join(WATCH)
         if isinstance(self._found, BaseException):

@@ -25,8 +25,8 @@ from usi_engine.api.results import (
     score_of,
 )
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
-from usi_engine.api.stream import WATCH
-from usi_engine.core import Core, load_core
+from usi_engine.api.stream import WATCH, check_process
+from usi_engine.core import Core, legal_part, load_core
 from usi_engine.usi.driver import (
     SCORE,
     USUAL_TIMEOUTS,
@@ -40,6 +40,7 @@ from usi_engine.usi.driver import (
     Timeouts,
 )
 from usi_engine.usi.driver import Engine as Driver
+from usi_engine.usi.protocol import position_words
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -120,13 +121,13 @@ class UsiEngine(SearchEngine):
 
     def stop(self) -> None:
         """End the search of another thread, which returns its result so far."""
-        self._home.check()
+        check_process(self._process)
         self._driver.stop()
 
     def close(self) -> None:
         """End the process, by force if it does not answer. It may be called twice."""
         self._closed = True
-        if not self._home.is_here():
+        if os.getpid() != self._process:
             return
         try:
             self._driver.stop()
@@ -250,7 +251,8 @@ class Lines:
             return False
         numbers = {name: int(value) for name, value in NUMBER.findall(head)}
         self._nodes = max(self._nodes, numbers.get("nodes", 0))
-        score, moves = SCORE.search(head), self._legal_part(pv.split())
+        # Some engines end a line with a remark.
+        score, moves = SCORE.search(head), legal_part(self._board, pv.split())
         if score is None or not moves or " lowerbound" in head or " upperbound" in head:
             return False
         value = self._score(score[1], score[2])
@@ -277,14 +279,6 @@ class Lines:
         value = self._core.mate - min(int(digits or LONGEST_MATE), LONGEST_MATE)
         return score_of(self._core, -value if text.startswith("-") else value, turn)
 
-    def _legal_part(self, pv: Sequence[str]) -> tuple[str, ...]:
-        """Return the moves up to the first illegal one; some engines end a line with a remark."""
-        board, count = self._board.copy(), 0
-        while count < len(pv) and board.is_legal(pv[count]):
-            board.push(pv[count])
-            count += 1
-        return tuple(pv[:count])
-
 
 # ---- USI text ----
 
@@ -294,7 +288,7 @@ def position_text(board: Board) -> str:
     start, moves = board.copy(), list[str]()
     while start.moves() and start.peek() != "pass":
         moves.insert(0, start.pop())
-    return f"position sfen {start.sfen()}" + (f" moves {' '.join(moves)}" if moves else "")
+    return f"position {position_words(start.sfen(), moves)}"
 
 
 def patience(limit: Limit | None, turn: int, timeouts: Timeouts) -> tuple[float | None, float | None]:

@@ -5,31 +5,29 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from usi_engine import __version__
-from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.limits import Limits, add_limits, limits_of
+from usi_engine.analysis.analyst import Analyst, Limits, add_limits, limits_of
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
-from usi_engine.book_tool.grow import GrowthPlan, PlayedMoves, Searcher, count_moves, grow, tree_from_games
+from usi_engine.book_tool.grow import PlayedMoves, Searcher, count_moves, grow, tree_from_games
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.show import table
-from usi_engine.book_tool.text import book_text
-from usi_engine.book_tool.tree import Tree
-from usi_engine.core import Core, CoreError, board_of, load_core, report
+from usi_engine.book_tool.tree import Tree, book_text
+from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.language import _
 from usi_engine.records.files import write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.usi.arguments import Parser, whole
-from usi_engine.usi.output import printable
+from usi_engine.usi.output import show
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000
-INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,18 +70,18 @@ def add_show(show: argparse.ArgumentParser) -> None:
 def build(args: argparse.Namespace) -> int:
     """Make the book; return 1 if a record had a fault. BookError, OSError and the errors of Analyst."""
     check_out(args.out, args.games)
-    core, reader = load_core(), RecordReader(args.games)
+    core, read = load_core(), Counter[str]()
     searches = bool(args.nodes or args.seconds or not args.games)
-    counted = count_moves(reader.games(), core, args.plies, args.min_games)
+    counted = count_moves(games_of(args.games, read), core, args.plies, args.min_games)
     if args.games and not counted:
         raise BookError(_("no move was played in {games} games or more").format(games=args.min_games))
     searcher = new_searcher(core, args) if searches else None
     tree = make_tree(core, args, counted, searcher)
-    text, positions, moves = book_text(tree, args.margin if searches else None, note(args, searches, reader.count))
+    text, positions, moves = book_text(tree, args.margin if searches else None, note(args, searches, read["games"]))
     write_text(args.out, text)
     done = _("wrote {file}: {positions} positions, {moves} moves")
-    print(printable(done.format(file=args.out, positions=positions, moves=moves)))
-    return 1 if reader.faults else 0
+    show(done.format(file=args.out, positions=positions, moves=moves))
+    return 1 if read["faults"] else 0
 
 
 def check_out(out: Path, games: Sequence[Path]) -> None:
@@ -100,28 +98,23 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
         raise BookError(_("--out {file}: is not a book; it is not replaced").format(file=out))
 
 
-def show(args: argparse.Namespace) -> int:
+def show_moves(args: argparse.Namespace) -> int:
     """Print the moves of a position; return 1 if the book lacks it. BookError; ValueError for a bad position."""
     rows = table(args.book, board_of(load_core(), " ".join(args.position)))
     print("\n".join(rows) if rows else _("this position is not in the book"))
     return 0 if rows else 1
 
 
-class RecordReader:
-    """A reader of game files that counts games and prints each fault on standard error."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths, self.count, self.faults = paths, 0, 0
-
-    def games(self) -> Iterator[Game]:
-        for path in self._paths:
-            for item in read_games(path):
-                if isinstance(item, Game):
-                    self.count += 1
-                    yield item
-                else:
-                    self.faults += 1
-                    print(printable(str(item)), file=sys.stderr)
+def games_of(paths: Sequence[Path], counts: Counter[str]) -> Iterator[Game]:
+    """Yield the games of files; print faults on standard error. `counts` gets the numbers of `games` and `faults`."""
+    for path in paths:
+        for item in read_games(path):
+            if isinstance(item, Game):
+                counts["games"] += 1
+                yield item
+            else:
+                counts["faults"] += 1
+                show(str(item), file=sys.stderr)
 
 
 def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMoves], searcher: Searcher | None) -> Tree:
@@ -129,7 +122,8 @@ def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMove
     tree = tree_from_games(counted, core, searcher)
     positions = args.positions or (0 if args.games else DEFAULT_POSITIONS)
     if searcher and positions:
-        grow(tree, GrowthPlan(core.board(args.start).sfen(), positions, args.plies, args.margin), searcher)
+        start = core.board(args.start).sfen()
+        grow(tree, searcher, start=start, positions=positions, plies=args.plies, margin=args.margin)
     return tree
 
 
@@ -159,11 +153,6 @@ def note(args: argparse.Namespace, searches: bool, games: int) -> str:
 def main(words: list[str]) -> int:
     """Run the command; return 0, 1 if a record could not be read, 2 on an error, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    try:
-        return build(args) if args.command == "build" else show(args)
-    except KeyboardInterrupt:
-        print(_("stopped; finished searches are kept: the same command continues from here"), file=sys.stderr)
-        return INTERRUPTED
-    except (OSError, ValueError, BookError, CoreError, WeightsError, MemoryError) as error:
-        report(error)
-        return 2
+    command = build if args.command == "build" else show_moves
+    stopped = _("stopped; finished searches are kept: the same command continues from here")
+    return exit_status(lambda: command(args), ValueError, BookError, WeightsError, stopped=stopped)

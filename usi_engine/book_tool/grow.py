@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from usi_engine.analysis.analyst import Analyst, Wanted
-from usi_engine.book.entry import position_key
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.book.entry import BookMove, position_key
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.tree import Candidate, Position, Tree
 from usi_engine.core import Core
@@ -20,20 +19,14 @@ from usi_engine.search.report import Line
 if TYPE_CHECKING:
     from core_ext.board import Board
 
+# A position of the games as sfen, and how often each of its moves was played.
+PlayedMoves: TypeAlias = "tuple[str, Counter[str]]"
 # Cost of a move in the order of expansion, in centipawns; greater values make the book broader and shallower.
 PLY_COST = 10
 # Positions expanded per round: the minimum, and the share of the book. After a round all values are backed up again.
 ROUND, ROUND_SHARE = 16, 1 / 100
 # (last move number, factor): the first entry that applies multiplies the number of lines.
 WIDER = ((2, 4), (6, 2))
-
-
-@dataclass(frozen=True)
-class PlayedMoves:
-    """A position of the games and how often each of its moves was played."""
-
-    sfen: str
-    counts: Counter[str]
 
 
 def count_moves(games: Iterable[Game], core: Core, plies: int, min_games: int) -> list[PlayedMoves]:
@@ -43,26 +36,13 @@ def count_moves(games: Iterable[Game], core: Core, plies: int, min_games: int) -
         board = core.board(game.start)
         for move in game.moves[:plies]:
             sfen = board.sfen()
-            found.setdefault(position_key(sfen), PlayedMoves(sfen, Counter())).counts[move] += 1
+            found.setdefault(position_key(sfen), (sfen, Counter()))[1][move] += 1
             board.push(move)
-    often = (
-        PlayedMoves(at.sfen, Counter({move: n for move, n in at.counts.items() if n >= min_games}))
-        for at in found.values()
-    )
-    return [at for at in often if at.counts]
-
-
-@dataclass(frozen=True)
-class GrowthPlan:
-    """Growth by our own search: from `start` to `positions` positions, within `plies` plies.
-
-    Moves that lose more than `margin` are not followed.
-    """
-
-    start: str
-    positions: int
-    plies: int
-    margin: int
+    played = [
+        (sfen, Counter({move: count for move, count in counts.items() if count >= min_games}))
+        for sfen, counts in found.values()
+    ]
+    return [(sfen, counts) for sfen, counts in played if counts]
 
 
 class Searcher:
@@ -87,19 +67,17 @@ class Searcher:
         return position_of(self._core, sfen, lines, counts or Counter())
 
     def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Line, ...]:
-        if not wanted:
-            return self._analyst.lines(board, self._request(self._line_count(board.ply)))
-        best = self._analyst.lines(board, Wanted())
-        moves = tuple(dict.fromkeys([*wanted, *(line.move for line in best)]))
-        return self._analyst.lines(board, self._request(len(moves), moves))
+        if wanted:
+            best = self._analyst.evaluate(board)
+            wanted = tuple(dict.fromkeys([*wanted, *best.pv[:1]]))
+        count = len(wanted) or self._line_count(board.ply)
+        # The same effort for each line, whatever their number.
+        found = self._analyst.evaluate(board, count, wanted, effort=math.ceil(count / self._lines))
+        return tuple(Line(line.pv, line.score.value, line.depth) for line in found.lines)
 
     def _line_count(self, ply: int) -> int:
         """Return the number of lines, which is greater near the start of the game."""
         return self._lines * next((factor for last, factor in WIDER if ply <= last), 1)
-
-    def _request(self, lines: int, moves: tuple[str, ...] = ()) -> Wanted:
-        """Return a request with the same effort for each line, whatever their number."""
-        return Wanted(lines, moves, effort=math.ceil(lines / self._lines))
 
 
 def is_complete(lines: Sequence[Line], board: Board, moves: Sequence[str], count: int) -> bool:
@@ -114,7 +92,7 @@ def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[st
         board.push(line.move)
         reply = line.pv[1] if len(line.pv) > 1 else ""
         value = max(min(line.value, core.max_evaluation), -core.max_evaluation)
-        found.append(Candidate(line.move, value, line.depth, reply, counts[line.move], board.sfen()))
+        found.append(Candidate(BookMove(line.move, reply, value, line.depth, counts[line.move]), board.sfen()))
         board.pop()
     return Position(sfen, tuple(found))
 
@@ -124,20 +102,23 @@ def tree_from_games(counted: Sequence[PlayedMoves], core: Core, searcher: Search
     tree = Tree()
     if searcher:
         searcher.expect(len(counted))
-    for at in counted:
-        lines = [Line((move,), 0, 0) for move in at.counts]
-        tree.add(searcher.position(at.sfen, at.counts) if searcher else position_of(core, at.sfen, lines, at.counts))
+    for sfen, counts in counted:
+        lines = [Line((move,), 0, 0) for move in counts]
+        tree.add(searcher.position(sfen, counts) if searcher else position_of(core, sfen, lines, counts))
     return tree
 
 
-def grow(tree: Tree, plan: GrowthPlan, searcher: Searcher) -> None:
-    """Add positions to the tree from the start on, those with the cheapest paths first."""
-    last_ply = int(plan.start.split()[3]) + plan.plies - 1
-    searcher.expect(plan.positions)
-    while len(tree) < plan.positions:
-        leaves = tree.frontier(plan.start, last_ply, plan.margin, PLY_COST)
+def grow(tree: Tree, searcher: Searcher, *, start: str, positions: int, plies: int, margin: int) -> None:
+    """Add positions to the tree up to this number, within `plies` of `start`, those with the cheapest paths first.
+
+    Moves that lose more than `margin` are not followed.
+    """
+    last_ply = int(start.split()[3]) + plies - 1
+    searcher.expect(positions)
+    while len(tree) < positions:
+        leaves = tree.frontier(start, last_ply, margin, PLY_COST)
         if not leaves:
             break
         count = max(ROUND, int(len(tree) * ROUND_SHARE))
-        for _, sfen in leaves[: min(count, plan.positions - len(tree))]:
+        for _, sfen in leaves[: min(count, positions - len(tree))]:
             tree.add(searcher.position(sfen))

@@ -1,4 +1,4 @@
-"""The positions of an unfinished book: a graph whose values are backed up from the deepest positions.
+"""The positions of a book: a graph whose values are backed up from the deepest positions, and its text.
 
 A short search errs by tens of centipawns, more than opening moves differ, and pure minimax picks the errors. So the
 value of a move is the mean of its own search value and the value backed up from the positions after it.
@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from usi_engine.book.entry import BookMove, position_key, sorted_moves
+from usi_engine.book.yaneuraou import MARK
+
+# Counts of moves without games: MOST_OFTEN for the best, halved with every HALF_AS_OFTEN centipawns that a move loses.
+HALF_AS_OFTEN = 15
+MOST_OFTEN = 100
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A move, its value for the side to move, depth, reply (may be empty), count in games and the sfen after it."""
+    """A move with its own value, and the sfen after it."""
 
-    move: str
-    value: int
-    depth: int
-    reply: str
-    count: int
+    move: BookMove
     after: str
 
 
@@ -62,8 +63,7 @@ class Tree:
         return {self._positions[key].sfen: moves for key, moves in found.items()}
 
     def _backed_up(self, candidate: Candidate, ply: int, found: dict[str, list[BookMove]]) -> BookMove:
-        key = position_key(candidate.after)
-        own = BookMove(candidate.move, candidate.reply, candidate.value, candidate.depth, candidate.count)
+        key, own = position_key(candidate.after), candidate.move
         after = found.get(key)
         if not after or self._positions[key].ply <= ply:
             return own
@@ -88,7 +88,7 @@ class Tree:
             if key not in self._positions:
                 found.append((cost, sfen))
                 continue
-            after = {candidate.move: candidate.after for candidate in self._positions[key].candidates}
+            after = {candidate.move.move: candidate.after for candidate in self._positions[key].candidates}
             for move in within_margin(values[key], margin):
                 loss = values[key][0].value - move.value
                 heapq.heappush(queue, (cost + ply_cost + loss, after[move.move]))
@@ -98,3 +98,25 @@ class Tree:
 def within_margin(moves: Sequence[BookMove], margin: int) -> list[BookMove]:
     """Return the moves, which are sorted by value, that lose no more than `margin` against the best."""
     return [move for move in moves if move.value >= moves[0].value - margin]
+
+
+# ---- the file ----
+
+
+def book_text(tree: Tree, margin: int | None, note: str) -> tuple[str, int, int]:
+    """Return the file, its number of positions and of moves. `margin` None: no move is left out for its value."""
+    lines, count = [f"{MARK.decode()} 1.00", f"# {note}"], 0
+    positions = [(sfen, moves) for sfen, moves in tree.moves().items() if moves]
+    for sfen, moves in sorted(positions, key=lambda item: position_key(item[0]).encode()):
+        kept = weighted(moves if margin is None else within_margin(moves, margin))
+        lines += [f"sfen {sfen}", *(f"{m.move} {m.reply or 'none'} {m.value} {m.depth} {m.count}" for m in kept)]
+        count += len(kept)
+    return "\n".join([*lines, ""]), len(positions), count
+
+
+def weighted(moves: Sequence[BookMove]) -> list[BookMove]:
+    """Return the moves with counts: those of games or, if there are none, counts that fall with the move's loss."""
+    if any(move.count for move in moves):
+        return list(moves)
+    best = moves[0].value
+    return [replace(m, count=max(round(MOST_OFTEN * 0.5 ** ((best - m.value) / HALF_AS_OFTEN)), 1)) for m in moves]

@@ -15,9 +15,8 @@ from pathlib import Path
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
 from usi_engine.csa.game import Ending, ServerGame
-from usi_engine.csa.journal import Journal
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
-from usi_engine.csa.record import save
+from usi_engine.csa.record import RunningRecord
 from usi_engine.language import _
 from usi_engine.usi.driver import Engine, EngineEvent, EngineGone
 
@@ -230,7 +229,7 @@ class Client:
 
     def _play(self, game: ServerGame) -> None:
         """Play one game to its end. ConnectionLost, EngineError."""
-        journal = Journal(game, self._settings.records, self._note)
+        record = RunningRecord(game, self._settings.records, self._note)
         try:
             game.begin()
             while game.ending is None:
@@ -239,13 +238,13 @@ class Client:
                     self._handle_interrupt(game, event)
                 else:
                     game.handle(event)
-                journal.follow()
+                record.follow()
         except ConnectionLost as cut:
             game.end(Ending("unknown", CUT))
             reason = str(cut) or _("the connection was cut")
             raise ConnectionLost(_("{reason} during {game}").format(reason=reason, game=game.summary.game_id)) from None
         finally:
-            self._count_and_save(game, journal)
+            self._count_and_save(game, record)
 
     def _handle_interrupt(self, game: ServerGame, event: Interrupted) -> None:
         if event.again:
@@ -253,20 +252,15 @@ class Client:
         else:
             self._note(_("leaving after this game; Ctrl-C again asks the server to break it off"))
 
-    def _count_and_save(self, game: ServerGame, journal: Journal) -> None:
-        """Count a game and write its record; without one its journal stays."""
+    def _count_and_save(self, game: ServerGame, record: RunningRecord) -> None:
+        """Count a game and write its record."""
         ending = game.ending or Ending("unknown", CUT)
         result = CUT if ending.cause == CUT else ending.result
         self.tally[result] += 1
-        saved = False
         try:
-            journal.end()
-            place = str(save(game, self._settings.records))
-            saved = True
+            place = str(record.finish())
         except Exception as error:  # whatever it is, the next game can be played
             place = _("no record: {error}").format(error=error)
-        finally:  # also if a signal ends the program
-            journal.close(remove=saved)
         text = _("{result} after {count} moves ({cause}): {place}")
         values = {"result": words()[result], "count": len(game.played), "cause": ending.cause, "place": place}
         self._note(text.format(**values))

@@ -18,7 +18,6 @@ import usi_engine
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
-from usi_engine.csa.journal import recover
 from usi_engine.language import _
 from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.driver import Engine, EngineError
@@ -204,7 +203,6 @@ def play(args: argparse.Namespace, outputs: Outputs) -> None:
     client = Client(settings_of(args), outputs.note, outputs.log)
     os.environ.pop(args.password_env or "", None)  # an engine gets a copy of the environment
     args.records.mkdir(parents=True, exist_ok=True)  # fails before the first game
-    recover(args.records, outputs.note)
     engine = engine_of(args, client, outputs.note)
     with signals(client), contextlib.ExitStack() as stack:
         stack.callback(engine.quit)

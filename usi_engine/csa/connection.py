@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from usi_engine.csa.background import BackgroundWriter
-from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader, TooMuch, Unread
+from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader, TooMuch
 from usi_engine.language import _
 from usi_engine.usi.output import printable
 
@@ -165,6 +165,6 @@ class Connection:
         self._answers_keep_alive |= not line
         self._log.write("<", line)
         event = reader.feed(line)
-        if event is not None and not isinstance(event, Unread):
+        if event is not None:
             self._free.acquire()
             self._post(self, event)

@@ -11,7 +11,6 @@ from usi_engine.csa.clock import Clocks
 from usi_engine.csa.position import GamePosition, floodgate_comment
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
 from usi_engine.language import _
-from usi_engine.records.csa import comment_lines, time_lines
 from usi_engine.records.tree import unmarked_text
 from usi_engine.records.writer import TimedMove
 from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineGone
@@ -44,7 +43,6 @@ class ServerGame:
         self.summary, self.begun = summary, time.time()
         self.position = GamePosition(summary.position)
         self.played: list[TimedMove] = []
-        self.statements: list[str] = []  # the same as CSA
         self.ending: Ending | None = None
         self.last_ms: int | None = None  # time of the resignation or declaration that ended the game
         self._engine, self._send, self._note, self._may_ponder = engine, send, note, ponder
@@ -91,9 +89,7 @@ class ServerGame:
     def _record_move(self, made: MoveMade) -> None:
         comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
         usi = self.position.push(made.csa)
-        move = TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment))
-        self.played.append(move)
-        self.statements += [made.csa, *time_lines(move.milliseconds), *comment_lines(move.comment or None)]
+        self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment)))
 
     def _take_move(self, made: MoveMade) -> None:
         try:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import read_position
+from usi_engine.records.notation import name_moves
+from usi_engine.usi.protocol import position_words
 
 MOST_PV_MOVES = 20  # in a comment
 
@@ -19,7 +21,6 @@ class GamePosition:
         self.start = read_position(lines)
         if not {"K", "k"} <= set(self.start.partition(" ")[0]):
             raise ValueError(f"a king is missing in '{self.start}'")
-        self._named = "startpos" if self.start == board().sfen() else f"sfen {self.start}"
         self._board = board(self.start)
 
     @property
@@ -44,19 +45,12 @@ class GamePosition:
 
     def line(self, moves: Sequence[str]) -> list[str]:
         """Return a line from here in CSA, up to its first illegal move."""
-        board, line = self._board.copy(), list[str]()
-        for usi in moves[:MOST_PV_MOVES]:
-            try:
-                line.append(board.csa(usi))
-            except ValueError:
-                break
-            board.push(usi)
-        return line
+        named = name_moves(self.start, moves[:MOST_PV_MOVES], self.moves, lambda board, move: board.csa(move))
+        return [move.text for move in named]
 
     def command(self, *more: str) -> str:
         """Return the USI command that sets up the position, after further moves in USI."""
-        moves = [*self.moves, *more]
-        return " ".join(["position", self._named, *(["moves", *moves] if moves else [])])
+        return f"position {position_words(self.start, [*self.moves, *more])}"
 
 
 def floodgate_comment(position: GamePosition, value: int | None, pv: Sequence[str]) -> str:

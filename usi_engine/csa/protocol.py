@@ -124,16 +124,9 @@ class Outcome:
     result: str
 
 
-@dataclass(frozen=True)
-class Unread:
-    """A line without meaning for a player, such as chat."""
-
-    text: str
-
-
 Event = (
     LoggedIn | LoginRefused | LoggedOut | GameSummary | BadSummary | Started | Rejected
-    | MoveMade | Special | Cause | Outcome | Unread
+    | MoveMade | Special | Cause | Outcome
 )  # fmt: skip
 
 
@@ -145,11 +138,11 @@ class Reader:
         self._letters = 0
 
     def feed(self, line: str) -> Event | None:
-        """Return the event that the line completes; None within a summary and for an empty line. TooMuch."""
+        """Return the event that the line completes; None within a summary and for a line such as chat. TooMuch."""
         if line == "BEGIN Game_Summary":
             self._summary, self._letters = [], 0
         elif self._summary is None:
-            return event_of(line) if line else None
+            return event_of(line)
         elif line == "END Game_Summary":
             lines, self._summary = self._summary, None
             return summary_of(lines)
@@ -164,8 +157,8 @@ class Reader:
             raise TooMuch(_("the server sent a Game_Summary without an end"))
 
 
-def event_of(line: str) -> Event:
-    """Parse a line outside a summary."""
+def event_of(line: str) -> Event | None:
+    """Parse a line outside a summary; None if it has no meaning for a player."""
     if line.startswith(("+", "-", "%", "#")):
         return game_event(line)
     if line.startswith("START:"):
@@ -175,7 +168,7 @@ def event_of(line: str) -> Event:
     return session_event(line)
 
 
-def game_event(line: str) -> Event:
+def game_event(line: str) -> Event | None:
     """Parse a line about a move or the end of a game."""
     if move := MOVE.fullmatch(line):
         return MoveMade(move[1], units_of(move[2] or "0"))
@@ -183,7 +176,7 @@ def game_event(line: str) -> Event:
         return Special(special[1], units_of(special[2]) if special[2] else None)
     if line in OUTCOMES:
         return Outcome(OUTCOMES[line])
-    return Cause(line[1:]) if CAUSE.fullmatch(line) else Unread(line)
+    return Cause(line[1:]) if CAUSE.fullmatch(line) else None
 
 
 def units_of(text: str) -> Decimal:
@@ -191,14 +184,14 @@ def units_of(text: str) -> Decimal:
     return min(Decimal(text), MOST_UNITS)
 
 
-def session_event(line: str) -> Event:
+def session_event(line: str) -> Event | None:
     """Parse a line about the login."""
     if line == "LOGIN:incorrect":
         return LoginRefused()
     if line == "LOGOUT:completed":
         return LoggedOut()
     login = LOGIN.fullmatch(line)
-    return LoggedIn(login[1]) if login else Unread(line)
+    return LoggedIn(login[1]) if login else None
 
 
 def sections_of(lines: Sequence[str]) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Games of a server as CSA records."""
+"""Games of a server as CSA records, written while they are played."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.language import _
 from usi_engine.records import csa
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import decoded
@@ -53,7 +55,7 @@ def end_of_game(game: ServerGame) -> End:
     return end
 
 
-def header_of(game: ServerGame, *, ended: bool = True) -> dict[str, str]:
+def header_of(game: ServerGame, *, ended: bool) -> dict[str, str]:
     """Return the players' names, the game's id and times, with the keys of KIF."""
     names, controls = game.summary.names, game.summary.controls
     header = {"先手": names["+"], "後手": names["-"], "棋戦": game.summary.game_id}
@@ -77,14 +79,57 @@ def stem_of(game_id: str) -> str:
     return f"_{name}" if DEVICE.fullmatch(name) else name
 
 
-def save(game: ServerGame, folder: Path) -> Path:
-    """Write the record of a game and return its path. OSError, RecordError.
+class RunningRecord:
+    """The record of a game that is played. A thread of its own writes the file anew after each move, so the game of a
+    program that is killed is not lost: its record ends with %CHUDAN.
 
-    It has the name of the game's id, with a number if another game has that name. A resumed game replaces its first
-    part.
+    The file has the name of the game's id, with a number if another game has that name. A resumed game replaces its
+    first part. `note` gets the first error while the game runs.
     """
-    text = text_of_moves("csa", game.position.start, game.played, end_of_game(game), header_of(game))
-    return write_new(folder, stem_of(game.summary.game_id), text, lambda path: is_first_part(path, game))
+
+    def __init__(self, game: ServerGame, folder: Path, note: Callable[[str], None]) -> None:
+        self._game, self._folder, self._note = game, folder, note
+        self._path: Path | None = None
+        self._moves = -1  # in the last record that was asked for
+        self._writer = BackgroundWriter(lambda _line: self._try_to_write(), self._report)
+        self._reported = False
+        self.follow()
+
+    def follow(self) -> None:
+        """Write the record if moves were made since the last call."""
+        if len(self._game.played) > self._moves:
+            self._moves = len(self._game.played)
+            self._writer.put("")
+
+    def finish(self) -> Path:
+        """Write the whole record and return its path. OSError, RecordError."""
+        self._writer.close()
+        if self._writer.hangs:
+            self._path = None  # its last write may still come
+        return self._write(ended=True)
+
+    def _try_to_write(self) -> None:
+        try:
+            self._write(ended=False)
+        except Exception as error:  # the next write may succeed
+            self._report(error)
+
+    def _report(self, error: Exception) -> None:
+        if not self._reported:
+            text = _("{game} is not saved while it is played: {error}")
+            self._note(text.format(game=self._game.summary.game_id, error=error))
+        self._reported = True
+
+    def _write(self, *, ended: bool) -> Path:
+        game = self._game
+        header = header_of(game, ended=ended)
+        text = text_of_moves("csa", game.position.start, game.played, end_of_game(game), header)
+        if self._path:
+            write_text(self._path, text)
+        else:
+            stem = stem_of(game.summary.game_id)
+            self._path = write_new(self._folder, stem, text, lambda path: is_first_part(path, game))
+        return self._path
 
 
 def write_new(folder: Path, stem: str, text: str, replaces: Callable[[Path], bool] = lambda path: False) -> Path:

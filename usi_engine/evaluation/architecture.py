@@ -18,10 +18,11 @@ from usi_engine.evaluation.selectors import HANDS, KINGS, PROGRESS, Hands, step_
 # Other spellings in files; the number of features tells HalfKA1 from HalfKA2.
 _SPELLINGS = {"K-P": ["K+P"], "HalfKA": ["HalfKA1", "HalfKA2"], "HalfKA_hm": ["HalfKA_hm1", "HalfKA_hm2"]}
 _NAME = re.compile(
-    r"(?:(?P<form>sfnn|nnue)_)?(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
-    r"_(?P<hidden2>[0-9]{1,4})(_c(?P<common>[0-9]{1,5})_s(?P<shard>[0-9]{1,5})x(?P<shards>[0-9]{1,4}))?(?P<stack>\w*)"
+    r"(?:yaneuraou_engine_)?(?:nnue_)?(?P<sfnn>sfnn_)?(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?"
+    r"_(?P<hidden1>[0-9]{1,4})_(?P<hidden2>[0-9]{1,4})"
+    r"(_c(?P<common>[0-9]{1,5})_s(?P<shard>[0-9]{1,5})x(?P<shards>[0-9]{1,4}))?(?P<stack>(_\w*)?)"
 )
-_LONG_STACK = re.compile(r"king([0-9]+)(?:(z)(?:one)?)?_by_king\1(?:z(?:one)?)?")
+_LONG_STACK = re.compile(r"king([0-9]+)(z?)_by_king\1\2(?![^_])")
 # The layers from the output to the input, in the text of the form of 2018 and of SFNN trained outside YaneuraOu.
 _LAYERS = (
     r"AffineTransform\[1<-(?P<hidden2>[0-9]{1,4})\]\(ClippedReLU\[(?P=hidden2)\]\("
@@ -108,18 +109,20 @@ class Architecture:
 
 
 def parse_name(name: str) -> Architecture:
-    """Return the architecture of a name in YaneuraOu's form, with or without `NNUE_`. Fault.
+    """Return the architecture of a name in YaneuraOu's form. Fault.
 
-    Case, `-` for `_`, the order of the selectors and their long names (`king3_by_king3`) do not matter.
+    Case, `-` for `_`, the prefixes `NNUE_` and `YANEURAOU_ENGINE_`, the order of the selectors and their long names
+    (`king3_by_king3`, `king9zone_by_king9zone`) do not matter.
     `check_architecture` of the core says whether its sizes can be played.
     """
-    match = _NAME.fullmatch(_LONG_STACK.sub(r"k\1k\1\2", name.lower().replace("-", "_")))
-    if match is None or match["features"] not in BY_SHORT_NAME or (match["both"] is None) != (match["form"] == "sfnn"):
+    plain = name.lower().replace("-", "_").replace("zone", "z")
+    match = _NAME.fullmatch(_LONG_STACK.sub(r"k\1k\1\2", plain))
+    if match is None or match["features"] not in BY_SHORT_NAME or bool(match["both"]) == bool(match["sfnn"]):
         raise Fault(f"unknown network '{name}': {expected_names()}")
     width, hidden1, hidden2 = (int(match[size]) for size in ("width", "hidden1", "hidden2"))
     common, shard, shards = (int(match[size] or 0) for size in ("common", "shard", "shards"))
     found = Architecture(
-        BY_SHORT_NAME[match["features"]].name, width, hidden1, hidden2, match["form"] == "sfnn",
+        BY_SHORT_NAME[match["features"]].name, width, hidden1, hidden2, bool(match["sfnn"]),
         **_selectors(name, match["stack"]), common=common, shards=shards or 1,
     )  # fmt: skip
     if shards and common + shard * shards != width:
@@ -130,7 +133,7 @@ def parse_name(name: str) -> Architecture:
 def _selectors(name: str, text: str) -> dict[str, str]:
     """Read the selectors of the stack, `_hand64_k3k3_progress8` in any order. Fault."""
     found: dict[str, str] = {}
-    for word in text.split("_")[1:]:
+    for word in filter(None, text.split("_")):
         kind = next((kind for kind, known in _SELECTORS.items() if word in known), None)
         if kind is None or kind in found:
             raise Fault(f"unknown stack '{word}' in the network '{name}': {expected_names()}")

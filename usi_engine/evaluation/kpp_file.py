@@ -161,7 +161,7 @@ def read_header(data: bytes) -> tuple[dict[str, Any], int]:
     """Return the header and the offset of the blocks. Fault."""
     length = int.from_bytes(data[8:12], "little")
     if data[:8] != MAGIC or not 0 < length <= LONGEST_HEADER:
-        raise Fault("it has no KPP weights for this version")
+        raise Fault("it has no KPP weights for this version; the name of a network ends in .bin or .nnue")
     text = data[HEADER_START : HEADER_START + length]
     if hashlib.sha256(text).digest() != data[12:44]:
         raise Fault("the header is damaged: its checksum differs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,12 +73,12 @@ def eval_options(name: str) -> list[str]:
         return read_bytes(path, LARGEST_OPTIONS_FILE).decode("utf-8-sig", "replace").splitlines()
 
 
-def load_evaluation(name: str, fv_scale: int | None = None) -> Evaluation | None:
+def load_evaluation(name: str, fv_scale: int = 0) -> Evaluation | None:
     """Load the evaluation that an EvalFile names; None for `material`. WeightsError, MemoryError.
 
     A name that is not special is a path: of a network (an nn.bin or its folder), of piece values (.txt), or of KPP
-    weights. `fv_scale` is the number of a network's output units per centipawn, by default that of its
-    eval_options.txt; the packaged network has its own.
+    weights. `fv_scale` is the number of a network's output units per centipawn, 0 for that of its eval_options.txt,
+    FV_SCALE without one; the packaged network has its own.
     """
     if name == MATERIAL:
         return None
@@ -89,7 +90,7 @@ def load_evaluation(name: str, fv_scale: int | None = None) -> Evaluation | None
             if path.suffix.lower() == PIECE_VALUES:
                 return read_piece_values(path)
             if is_network(path):
-                return load_network(path, fv_scale or _advised_scale(name))
+                return load_network(path, fv_scale or advised_scale(eval_options(name)))
             from usi_engine.evaluation.kpp_file import load_weights  # noqa: PLC0415  (imports numpy)
 
             return load_weights(name)
@@ -98,10 +99,11 @@ def load_evaluation(name: str, fv_scale: int | None = None) -> Evaluation | None
         raise WeightsError(message.format(name=error.name)) from None
 
 
-def _advised_scale(name: str) -> int:
+def advised_scale(lines: Iterable[str]) -> int:
+    """Return the FV_SCALE in the lines of an eval_options.txt, or the usual one."""
     options = Options()
-    options.advise(eval_options(name))
-    return options.number("FV_SCALE")
+    options.advise(lines)
+    return options.number("FV_SCALE") or FV_SCALE
 
 
 def evaluation_title(name: str) -> str:

@@ -37,6 +37,7 @@ Words = Any
 
 _LEB128 = b"COMPRESSED_LEB128"
 _LONGEST_NUMBER = 3  # bytes of an int16 in LEB128
+_CHUNK = 1 << 18  # bytes of LEB128 that are decoded together
 _DOUBLED = 2  # factor between an SFNN's transformer in memory and in the file
 _SIGNED = frozenset("bhil")  # format codes of the buffer protocol
 _MASK = 0xFFFFFFFF
@@ -224,7 +225,9 @@ def _little_endian(data: bytes, size: int) -> bytes:
 
 
 def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
-    """Read the network in a stream of `size` bytes. Fault, if possible before the arrays are read."""
+    """Read the network in a stream of `size` bytes. Fault, if possible before the arrays are read; MemoryError."""
+    from core_ext.engine import weight_memory  # noqa: PLC0415  (the header of a file is read without the core)
+
     text = _read_text(stream, size)
     architecture = parse_text(text)
     _check_sizes(architecture)
@@ -236,12 +239,14 @@ def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
     rest = bool(architecture.progress) * _progress_size() + architecture.stacks * dense_size
     if size != at + rest:
         raise Fault(f"it has {size} bytes, not the {at + rest} of {architecture.name}")
-    read = _read_packed if architecture.sfnn else _read_plain
-    bias, weight = (read(stream, *block, count) for block, count in zip(blocks, counts, strict=True))
+    arrays = [weight_memory(2 * count) for count in counts]
+    for data, block in zip(arrays, blocks, strict=True):
+        (_read_packed if architecture.sfnn else _read_plain)(stream, data, *block)
+    bias, weight = arrays
     stream.seek(at)
     progress = _read_progress(stream) if architecture.progress else None
     dense = _read_exactly(stream, architecture.stacks * dense_size)
-    return NetworkFile(architecture, text, bias, weight.cast("B").cast("h", (rows, width)), dense, progress)
+    return NetworkFile(architecture, text, bias.cast("h"), weight.cast("h", (rows, width)), dense, progress)
 
 
 def _read_text(stream: BufferedIOBase, size: int) -> str:
@@ -279,25 +284,32 @@ def _find_packed(stream: BufferedIOBase, at: int, counts: list[int]) -> list[tup
     return found
 
 
-def _read_plain(stream: BufferedIOBase, at: int, length: int, count: int) -> memoryview:
+def _read_plain(stream: BufferedIOBase, data: memoryview, at: int, length: int) -> None:
     stream.seek(at)
-    data = bytearray(length)
-    if stream.readinto(data) != length:
-        raise Fault("it became shorter while it was read")
-    return memoryview(data if sys.byteorder == "little" else _little_endian(bytes(data), 2)).cast("h")
+    _read_into(stream, data)
+    if sys.byteorder != "little":
+        data[:] = _little_endian(bytes(data), 2)
 
 
-def _read_packed(stream: BufferedIOBase, at: int, length: int, count: int) -> memoryview:
+def _read_packed(stream: BufferedIOBase, data: memoryview, at: int, length: int) -> None:
     """Read numbers in LEB128, doubled."""
     from core_ext.base.leb128 import decode  # noqa: PLC0415  (the header of a file is read without the core)
 
+    numbers, kept, left = data.cast("h"), 0, length
+    room = memoryview(bytearray(_CHUNK))
     stream.seek(at)
-    numbers = memoryview(bytearray(2 * count)).cast("h")
-    try:
-        decode(_read_exactly(stream, length), numbers, _DOUBLED)
-    except ValueError as error:
-        raise Fault(f"at byte {at} it is damaged: {error}") from None
-    return numbers
+    while left:
+        part = room[: min(_CHUNK, kept + left)]
+        _read_into(stream, part[kept:])
+        left -= len(part) - kept
+        try:
+            count, used = decode(part, numbers, _DOUBLED)
+        except ValueError as error:
+            raise Fault(f"at byte {stream.tell()} it is damaged: {error}") from None
+        numbers, kept = numbers[count:], len(part) - used
+        room[:kept] = bytes(part[used:])  # the beginning of a number
+    if kept or numbers:
+        raise Fault(f"at byte {at} it is damaged: {len(numbers)} numbers are missing")
 
 
 def _progress_size() -> int:
@@ -308,6 +320,11 @@ def _read_progress(stream: BufferedIOBase) -> tuple[int, memoryview]:
     data = _read_exactly(stream, _progress_size())
     bias = int.from_bytes(data[WORD : 2 * WORD], "little", signed=True)
     return bias, memoryview(_little_endian(data[2 * WORD :], WORD)).cast("B").cast("i", PROGRESS_SHAPE)
+
+
+def _read_into(stream: BufferedIOBase, data: memoryview) -> None:
+    if stream.readinto(data) != len(data):
+        raise Fault(f"it ends after {stream.tell()} bytes")
 
 
 def _read_exactly(stream: BufferedIOBase, length: int) -> bytes:

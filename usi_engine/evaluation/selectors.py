@@ -9,30 +9,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-POINT_CLASSES = 8
-
 
 @dataclass(frozen=True)
 class Hands:
     """Classes of one hand. `kinds` has a number for each of pawn, lance, knight, silver, gold, bishop, rook.
 
-    It is the bit of the class that is set if the hand has the kind. If `points`, it is the points of each piece, and a
-    class is four points wide: 0, 1 to 4, ..., 25 and more.
+    It is the bit of the class that is set if the hand has the kind. If `points` are given, it is the points of each
+    piece: a hand without points is of class 0, one of 1 to `points` of class 1, and so on to the last class.
     """
 
     kinds: tuple[int, int, int, int, int, int, int]
-    points: bool = False
+    points: int = 0
+    point_classes: int = 0
 
     @property
     def count(self) -> int:
-        return POINT_CLASSES if self.points else 2 * max(self.kinds)
+        return self.point_classes or 2 * max(self.kinds)
 
 
 HANDS = {
     "hand4": Hands((0, 0, 0, 0, 0, 1, 0)),
     "hand16": Hands((1, 0, 0, 0, 0, 2, 0)),
     "hand64": Hands((1, 1, 1, 2, 2, 4, 2)),
-    "hand64z": Hands((1, 2, 2, 3, 3, 5, 5), points=True),
+    "hand64z": Hands((1, 2, 2, 3, 3, 5, 5), points=4, point_classes=8),
     "hand256": Hands((1, 1, 1, 2, 2, 4, 8)),
     "hand1024": Hands((1, 2, 2, 4, 4, 8, 16)),
 }

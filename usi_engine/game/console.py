@@ -34,11 +34,6 @@ HELP_LINES = (
 )
 
 
-def describe(what: str, board: Board, include_all: bool) -> list[str]:
-    """Return the answer to one of DESCRIPTIONS; `include_all`: GenerateAllLegalMoves."""
-    return DESCRIPTIONS[what](board, include_all)
-
-
 def board_lines(board: Board) -> list[str]:
     """Return board and hands in ASCII, then sfen, key, checkers."""
     checkers = " ".join(board.checkers())
@@ -89,6 +84,7 @@ def speed_line(nodes: int, seconds: float) -> str:
 
 
 SIDES = {"b": "black", "w": "white"}
+# Answers to questions about a position; `include_all`: GenerateAllLegalMoves.
 DESCRIPTIONS: dict[str, Callable[[Board, bool], list[str]]] = {
     "d": lambda board, include_all: board_lines(board),
     "moves": lambda board, include_all: [" ".join(board.legal_moves(include_all=include_all))],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from usi_engine.core import CoreError, text_of
+from usi_engine.core import sentence_of
 from usi_engine.game.request import MateRequest
 from usi_engine.game.resources import Resources
 from usi_engine.search.report import SearchStats
@@ -20,18 +19,6 @@ INFO_SECONDS = 1.0
 # Node limit of the search for the shortest mate if the go has no limit: a multiple of the first mate's nodes.
 SHORTEST_MATE_FACTOR = 10
 MIN_SHORTEST_MATE_NODES = 10_000_000
-# The table is no larger than the search can fill, because each page is cleared at its first use. A node takes three
-# entries, 128 bytes, and up to a million nodes are searched per second.
-MIN_MEGABYTES = 16
-MEGABYTES_PER_SECOND = 128
-NODES_PER_MEGABYTE = 8192
-
-
-def table_megabytes(milliseconds: int | None, nodes: int | None) -> float:
-    """Return the size of table that a mate search of this length can fill; infinite without limits."""
-    by_time = math.inf if milliseconds is None else milliseconds * MEGABYTES_PER_SECOND / 1000
-    by_nodes = math.inf if nodes is None else nodes / NODES_PER_MEGABYTE
-    return max(MIN_MEGABYTES, min(by_time, by_nodes))
 
 
 class Mating:
@@ -50,10 +37,8 @@ class Mating:
             if request is not None:
                 self._resources.load_in_play()
                 status, moves = self._solve(request)
-        except (CoreError, MemoryError) as error:
-            self._writer.info(text_of(error))
         except Exception as error:
-            self._writer.info(f"error in mate search: {type(error).__name__}: {error}")
+            self._writer.info(sentence_of(error, "error in mate search"))
         words = {"mate": " ".join(moves), "nomate": "nomate"}
         self._writer.line(f"checkmate {words.get(status, 'timeout')}")
         self._control.answer_sent()
@@ -65,8 +50,7 @@ class Mating:
         mate_move = board.mate_in_one()
         if mate_move:
             return "mate", [mate_move]
-        megabytes = table_megabytes(request.milliseconds, request.nodes)
-        return self._prove(self._resources.mate_solver(megabytes), request)
+        return self._prove(self._resources.mate_solver(), request)
 
     def _prove(self, solver: MateSolver, request: MateRequest) -> tuple[str, list[str]]:
         with repeated(lambda: self._print_info(solver, []), INFO_SECONDS):
@@ -79,14 +63,15 @@ class Mating:
         return status, moves
 
     def _shorten(self, solver: MateSolver, request: MateRequest, first: list[str]) -> list[str]:
-        """Return the line of the shortest mate found before a limit ends the search."""
+        """Return the line of the shortest mate, or of the shortest one found before a limit ends the search."""
         self._nodes_before, limit = solver.nodes, 0
         if request.nodes:
             limit = max(request.nodes - solver.nodes, 1)
         elif request.milliseconds is None:
             limit = max(SHORTEST_MATE_FACTOR * solver.nodes, MIN_SHORTEST_MATE_NODES)
         status, moves = solver.solve(request.board, limit, "shortest")
-        return moves if status == "mate" and len(moves) < len(first) else first
+        better = status == "mate" and (solver.proved_shortest or len(moves) < len(first))
+        return moves if better else first
 
     def _print_info(self, solver: MateSolver, moves: list[str]) -> None:
         stats = SearchStats(self._nodes_before + solver.nodes, self._control.total, solver.hashfull)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import Core, text_of
-from usi_engine.evaluation.load import OPTIONS_FILE, eval_options, evaluation_title, load_evaluation
+from usi_engine.evaluation.load import OPTIONS_FILE, advised_scale, eval_options, evaluation_title, load_evaluation
 from usi_engine.evaluation.names import INTERNAL, MATERIAL, WeightsError
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
-from usi_engine.usi.options import Options
+from usi_engine.usi.options import FV_SCALE, Options
 from usi_engine.usi.output import Writer, repeated
 
 if TYPE_CHECKING:
@@ -42,13 +42,15 @@ class Resources:
         self._stop: StopToken | None = None
         self._pool: ThreadPool | None = None
         self._skill_pool: ThreadPool | None = None
-        self._root_solver: MateSolver | None = None
+        # A solver with a small table, for the root before a search; None if there is no memory for it.
+        self.root_solver: MateSolver | None = None
         self._root_solver_tried = False
-        self._book: BookPlayer | None = None
+        self.book: BookPlayer | None = None
         self._book_path = ""
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
         self._advised_by: str | None = None  # the evaluation whose eval_options.txt was read
+        self._advised_scale = FV_SCALE
         self._weights_failed = self._book_failed = False
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
@@ -68,11 +70,6 @@ class Resources:
         return self._stop
 
     @property
-    def root_solver(self) -> MateSolver | None:
-        """A mate solver with a small table, for the root before a search; None if there is no memory for it."""
-        return self._root_solver
-
-    @property
     def pool(self) -> ThreadPool:
         """The thread pool of the last load."""
         if self._pool is None:
@@ -87,11 +84,6 @@ class Resources:
         if self._skill_pool is None:
             self._skill_pool = ThreadPool(self.core, self.stop, SKILL_MEGABYTES, 1, self._weights)
         return self._skill_pool
-
-    @property
-    def book(self) -> BookPlayer | None:
-        """The book, None without one."""
-        return self._book
 
     def load(self) -> None:
         """Load what the options name; cheap if nothing changed. CoreError, MemoryError.
@@ -113,12 +105,9 @@ class Resources:
         if self._book_failed:
             self._book_failed, self._book_path = False, ""
 
-    def mate_solver(self, most: float) -> MateSolver:
-        """Return a new mate solver for `Threads` with min(USI_Hash, `most`) megabytes, halved until it fits.
-        MemoryError.
-        """
-        megabytes = int(min(self._options.number("USI_Hash"), most))
-        return self._allocate_halving(megabytes, self._new_mate_solver)
+    def mate_solver(self) -> MateSolver:
+        """Return a new mate solver for `Threads` with a table of `USI_Hash`, halved until it fits. MemoryError."""
+        return self._allocate_halving(self._options.number("USI_Hash"), self._new_mate_solver)
 
     def load_with_keepalive(self, between_games: bool) -> None:
         """Load, and print an empty line every second so that the GUI does not time out.
@@ -162,7 +151,7 @@ class Resources:
     def _load_weights(self) -> None:
         """Load the evaluation if it changed, else the package's network, else none. Drops the thread pools."""
         self._read_eval_options()
-        key = self._evaluation_name(), self._options.number("FV_SCALE")
+        key = self._evaluation_name(), self._options.number("FV_SCALE") or self._advised_scale
         if key == self._weights_key:
             return
         self._pool = self._skill_pool = None
@@ -181,10 +170,13 @@ class Resources:
         if name == self._advised_by:
             return
         self._advised_by = name
+        lines, told = list[str](), list[str]()
         try:
-            told = self._options.advise(eval_options(name))
+            lines = eval_options(name)
         except WeightsError as error:
             told = [str(error)]
+        self._advised_scale = advised_scale(lines)
+        told += self._options.advise(lines)
         for sentence in told:
             self._writer.info(f"{OPTIONS_FILE}: {sentence}")
 
@@ -230,7 +222,7 @@ class Resources:
             return
         self._root_solver_tried = True
         try:
-            self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
+            self.root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
         except MemoryError as error:
             self._writer.info(f"{text_of(error)}; no mate search before a search")
 
@@ -239,11 +231,11 @@ class Resources:
         path = "" if name == NO_BOOK else name
         if path == self._book_path:
             return
-        self._book, self._book_path = None, path
+        self.book, self._book_path = None, path
         if not path:
             return
         try:
-            self._book = BookPlayer(open_book(path), self._writer.info)
+            self.book = BookPlayer(open_book(path), self._writer.info)
         except BookError as error:
             self._book_failed = True
             self._writer.info(f"{error}; playing without a book")

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__
-from usi_engine.core import Core, CoreError, board_after, load_core, text_of
-from usi_engine.game.console import HELP_LINES, describe, eval_lines, perft
+from usi_engine.core import Core, CoreError, board_after, load_core, sentence_of, text_of
+from usi_engine.game.console import DESCRIPTIONS, HELP_LINES, eval_lines, perft
 from usi_engine.game.mating import Mating
 from usi_engine.game.request import mate_request, search_request
 from usi_engine.game.resources import Resources
@@ -199,10 +199,8 @@ class Session:
             return
         try:
             handler(command)
-        except (CoreError, MemoryError) as error:
-            self._writer.info(text_of(error))
         except Exception as error:
-            self._writer.info(f"error: {type(error).__name__}: {error}")
+            self._writer.info(sentence_of(error, "error"))
 
     def _start_job(
         self,
@@ -223,7 +221,7 @@ class Session:
             try:
                 work()
             except Exception as error:
-                self._writer.info(f"error: {type(error).__name__}: {error}")
+                self._writer.info(sentence_of(error, "error"))
             finally:
                 self._events.put((time.perf_counter(), JobDone()))
 
@@ -404,7 +402,7 @@ class Session:
             self._resources.load_in_play()
             lines = eval_lines(self._resources.pool.main, self._current())
         else:
-            lines = describe(command.what, self._current(), self._options.flag("GenerateAllLegalMoves"))
+            lines = DESCRIPTIONS[command.what](self._current(), self._options.flag("GenerateAllLegalMoves"))
         self._writer.lines(lines)
 
     def _perft(self, command: protocol.Perft) -> None:
@@ -423,10 +421,7 @@ class Session:
         def work() -> None:
             from usi_engine.game.bench import bench  # noqa: PLC0415  (not needed in play)
 
-            try:
-                self._writer.line(bench(core, self._resources.weights, command.depth, command.megabytes, stop))
-            except MemoryError as error:
-                self._writer.info(text_of(error))
+            self._writer.line(bench(core, self._resources.weights, command.depth, command.megabytes, stop))
 
         self._start_job(work, stop=stop.set)
 

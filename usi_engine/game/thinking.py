@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.core import CoreError, text_of
+from usi_engine.core import legal_part, sentence_of
 from usi_engine.game.request import SearchRequest
 from usi_engine.game.resources import Resources
 from usi_engine.game.skill import Skill, choose_line, limited
@@ -69,7 +69,7 @@ class Thinking:
             self._resources.load_in_play()
             return self._without_search(request) or self._search(request)
         except Exception as error:
-            self._report(error)
+            self._writer.info(sentence_of(error, "error in search"))
         return lambda: [answer_of(request.board, ()).text()]
 
     def _lines_of(self, finish: Finish, request: SearchRequest | None) -> list[str]:
@@ -77,14 +77,8 @@ class Thinking:
         try:
             return finish()
         except Exception as error:
-            self._report(error)
+            self._writer.info(sentence_of(error, "error in search"))
             return resign() if request is None else [answer_of(request.board, ()).text()]
-
-    def _report(self, error: Exception) -> None:
-        if isinstance(error, (CoreError, MemoryError)):
-            self._writer.info(text_of(error))
-        else:
-            self._writer.info(f"error in search: {type(error).__name__}: {error}")
 
     # ---- answers without a search ----
 
@@ -191,17 +185,6 @@ def answer_of(board: Board, pv: Sequence[str]) -> Answer:
     """Check and return move and ponder move of a line; the first legal move if the line has none, else resign."""
     moves = legal_part(board, pv[:2]) or board.legal_moves(include_all=True)[:1]
     return Answer(*moves) if moves else RESIGN
-
-
-def legal_part(board: Board, moves: Sequence[str]) -> tuple[str, ...]:
-    """Return the moves before the first illegal one. `board` is not changed."""
-    copy = board.copy()
-    for count, move in enumerate(moves):
-        try:
-            copy.push(move)
-        except ValueError:
-            return tuple(moves[:count])
-    return tuple(moves)
 
 
 def mates(request: SearchRequest, moves: Sequence[str]) -> bool:

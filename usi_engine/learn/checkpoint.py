@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from usi_engine.learn.files import atomic_write
-from usi_engine.records.files import write_text
+from usi_engine.records.files import atomic_write, write_text
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CORPUS = "corpus"  # key of the corpus's fingerprint in the identity
@@ -82,4 +81,7 @@ def check_plan(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
     other = "another plan"
     if isinstance(found, dict) and found | {CORPUS: None} == expected | {CORPUS: None}:
         other = "another corpus" if CORPUS in found else "an unknown corpus, as an older version wrote it"
+    elif isinstance(found, dict):
+        differing = (f"{name} {found.get(name)!r}" for name in expected if found.get(name) != expected[name])
+        other += f" ({', '.join(differing)})"[:200]
     raise WrongPlan(f"{path} belongs to {other}; choose another folder or remove it")

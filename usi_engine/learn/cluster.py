@@ -33,7 +33,7 @@ except ImportError as error:
 
 CONNECT_SECONDS, COUNT_SECONDS = 10.0, 2.0
 LOST = "the connection to the scheduler is lost"
-ADDRESS = re.compile(r".+:[0-9]{1,5}")
+ADDRESS = re.compile(r"([a-z]+://)?(\[[^]]+\]|[^:/]+):[0-9]{1,5}")
 
 Files = dict[str, bytes]  # contents by name; the first is the file of weights
 

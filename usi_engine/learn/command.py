@@ -187,12 +187,16 @@ def run_train(args: argparse.Namespace) -> None:
     # Threads of torch that wait would spin, which makes training several times slower beside other programs.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
+        from usi_engine.learn.nnue.device import first_sentence  # noqa: PLC0415
         from usi_engine.learn.nnue.train import train_network  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise ValueError(
             f"training of networks needs the module '{error.name}': pip install 'komadori[learn]'"
         ) from None
-    train_network(args)
+    try:
+        train_network(args)
+    except RuntimeError as error:  # of torch: too little memory, or an operation that the device lacks
+        raise ValueError(f"torch: {first_sentence(error)}") from None
 
 
 def parse_network_name(name: str) -> None:

@@ -1,26 +1,17 @@
-"""Output files of training: written whole or not at all, and never over a file of another kind."""
+"""Output files of training, which never replace a file of another kind."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from usi_engine.learn.game import SourceError
-from usi_engine.records.files import naming_errors
 
 
-@contextmanager
-def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary name, which is renamed to `path` if the block succeeds and deleted if it fails."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with naming_errors(path):
-            yield part
-            os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+def check_suffix(out: Path, *suffixes: str) -> None:
+    """Raise SourceError if the name does not end in one of these."""
+    if out.suffix.lower() not in suffixes:
+        raise SourceError(f"--out {out}: expected a name that ends in {' or '.join(suffixes)}")
 
 
 def check_output(out: Path, inputs: Iterable[Path] = ()) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import Kind, SecondSolution
 from usi_engine.core import Core, CoreError, board_of, load_core, report
 from usi_engine.language import _, chosen
@@ -61,10 +62,10 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         if word == "-":
             yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1)).splitlines(), "-")
         else:
-            yield from problems_in(Path(word), core)
+            yield from problems_in(Path(word))
 
 
-def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
+def problems_in(path: Path) -> Iterator[MateProblem]:
     """Yield the problems of a file: one a line, or a position of each game record. RecordError, ValueError."""
     text = text_of_file(path)
     try:
@@ -77,13 +78,16 @@ def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
     for game in read_games(path):
         if isinstance(game, RecordError):
             raise game
-        yield problem_of(game, core)
+        yield problem_of(game)
 
 
-def problem_of(game: Game, core: Core) -> MateProblem:
-    """Return a record's start unless it is the usual one or a handicap's; then its last position."""
+def problem_of(game: Game) -> MateProblem:
+    """Return a record's start, with its moves as the solution if they mate; but the last position if the start is the
+    usual one or a handicap's.
+    """
     if game.start not in HANDICAP_NAMES:
-        return MateProblem(game.start, name=game.name)
+        mates = is_mate(game.board(0), list(game.moves))
+        return MateProblem(game.start, name=game.name, solution=game.moves if mates else ())
     return MateProblem(" ".join([game.start, *(["moves", *game.moves] if game.moves else [])]), name=game.name)
 
 

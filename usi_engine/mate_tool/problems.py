@@ -91,11 +91,10 @@ def read_problem(line: str, name: str = "") -> MateProblem | None:
 
 def read_length(text: str, name: str) -> int:
     """Parse the length of a mate in plies. ValueError."""
-    try:
-        return int(text)
-    except ValueError:
-        message = _("{name}: not a length in plies: '{text}'").format(name=name, text=escaped(text[:QUOTED]))
-        raise ValueError(message) from None
+    digits = text.strip()
+    if digits.isascii() and digits.isdigit() and len(digits) < 5:
+        return int(digits)
+    raise ValueError(_("{name}: not a length in plies: '{text}'").format(name=name, text=escaped(text[:QUOTED])))
 
 
 def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
@@ -109,7 +108,8 @@ def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
 def looks_like_position(text: str) -> bool:
     """Return True if the text is meant as a position, not as files."""
     first = text.partition(" ")[0]
-    return first in ("position", "sfen", "startpos") or first.count("/") == 8
+    is_board = first.count("/") == 8 and not first.startswith("/") and "." not in first
+    return is_board or first in ("position", "sfen", "startpos")
 
 
 def table(results: list[MateResult]) -> Iterator[str]:

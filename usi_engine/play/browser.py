@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from usi_engine.analysis.page import PAGES, read, with_data
-from usi_engine.analysis.page_labels import board_labels
 from usi_engine.language import _
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
-from usi_engine.play.browser_texts import labels
 from usi_engine.play.moves import MoveError
 from usi_engine.play.table import Table
-from usi_engine.play.terms import CHOICES
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import encoded
 from usi_engine.records.writer import text_of
@@ -57,8 +54,7 @@ class GameSite:
             return json_answer({"error": str(error), "state": self._table.state()}, 409)
 
     def _page(self, _query: str) -> Answer:
-        data = {"labels": labels(), "board": board_labels(), "choices": CHOICES, "state": self._table.state()}
-        return Answer(with_data(read("game.html"), data).encode(), HTML)
+        return Answer(with_data(read("game.html"), {"state": self._table.state()}).encode(), HTML)
 
     def _changes(self, query: str) -> Answer:
         version = int(query) if query.isascii() and query.isdigit() and len(query) < 18 else -1
@@ -81,7 +77,8 @@ class GameSite:
 
 def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
     """Serve the pages until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError, CoreError."""
-    with PageServer(GameSite(table)) as server:
+    site = GameSite(table)
+    with PageServer(site.get, site.post) as server:
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
         table.open()
         try:

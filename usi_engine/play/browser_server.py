@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import Any, Protocol
+from typing import Any
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 10_000  # of a request's body
@@ -44,30 +44,24 @@ class Refused(Exception):
         self.status = status
 
 
-class Site(Protocol):
-    """The content of a server. Both methods run on the thread of a connection, may wait, and may raise Refused."""
-
-    def get(self, name: str, query: str) -> Answer:
-        """Return the page `name`, the part of the address after the token."""
-
-    def post(self, name: str, data: Mapping[str, Any]) -> Answer:
-        """Carry out a request of a page and return the answer."""
-
-
 def json_answer(data: object, status: int = 200) -> Answer:
     """Return data as JSON."""
     return Answer(json.dumps(data, ensure_ascii=False).encode(), status=status)
 
 
 class PageServer(ThreadingHTTPServer):
-    """A server of `site` on a free port. OSError if no port is free."""
+    """A server on a free port. OSError if no port is free.
+
+    `get` returns the page of a name, the part of the address after the token, and a query; `post` carries out what a
+    page sends to a name. Both run on the thread of a connection, may wait, and may raise Refused.
+    """
 
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = False  # Windows would let another program take the port over
 
-    def __init__(self, site: Site) -> None:
-        self.site, self.token = site, secrets.token_urlsafe(16)
+    def __init__(self, get: Callable[[str, str], Answer], post: Callable[[str, Mapping[str, Any]], Answer]) -> None:
+        self.get, self.post, self.token = get, post, secrets.token_urlsafe(16)
         super().__init__((ADDRESS, 0), PageHandler)
 
     def server_bind(self) -> None:
@@ -102,11 +96,11 @@ class PageHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a GET."""
-        self._reply(self.server.site.get)
+        self._reply(self.server.get)
 
     def do_POST(self) -> None:
         """Answer a POST."""
-        self._reply(lambda name, _query: self.server.site.post(name, self._data()))
+        self._reply(lambda name, _query: self.server.post(name, self._data()))
 
     def end_headers(self) -> None:
         """Add headers to every response, including http.server's own errors."""

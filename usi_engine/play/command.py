@@ -15,7 +15,7 @@ from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
-from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game import HANDICAPS, LiveGame
 from usi_engine.play.game_loop import GameLoop, file_named
 from usi_engine.play.match import SIDES, Match, Settings, control_of, side_of
 from usi_engine.play.opponent import Opponent
@@ -26,7 +26,7 @@ from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
 from usi_engine.records.formats import SUFFIXES
 from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
-from usi_engine.usi.protocol import position_of
+from usi_engine.usi.protocol import STARTPOS, position_of
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64
@@ -94,7 +94,7 @@ def game_of(args: argparse.Namespace, core: Core) -> tuple[LiveGame, str, int | 
     """Return the game to play, and the person's side and the level if a saved game names them. ValueError."""
     text = " ".join(args.what)
     if not text:
-        return LiveGame(core, HANDICAPS.get(args.handicap, START)), "", None
+        return LiveGame(core, HANDICAPS.get(args.handicap, STARTPOS)), "", None
     if args.handicap:
         raise ValueError(_("a handicap is for a new game"))
     file = file_of(args)

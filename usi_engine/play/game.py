@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
 from usi_engine.language import _
+from usi_engine.records import bod
+from usi_engine.usi.protocol import STARTPOS, position_words
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-START = "startpos"
 # White plays without some pieces, and moves first.
 HANDICAPS = {
-    "lance": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "bishop": "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "rook": "lnsgkgsnl/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "rook-lance": "lnsgkgsn1/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "two": "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "four": "1nsgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "six": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "eight": "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "ten": "4k4/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-}
+    name: bod.HANDICAPS[word]
+    for name, word in {
+        "lance": "香落ち", "bishop": "角落ち", "rook": "飛車落ち", "rook-lance": "飛香落ち", "two": "二枚落ち",
+        "four": "四枚落ち", "six": "六枚落ち", "eight": "八枚落ち", "ten": "十枚落ち",
+    }.items()
+}  # fmt: skip
 OTHER = {"b": "w", "w": "b"}
+SIGNS = {"b": "+", "w": "-"}  # the sides in clocks and records
 
 
 def side_name(side: str) -> str:
@@ -57,7 +55,7 @@ class Ending:
 class LiveGame:
     """A game from a start position, which may have moves already. ValueError if they are illegal."""
 
-    def __init__(self, core: Core, start: str = START, moves: tuple[str, ...] = ()) -> None:
+    def __init__(self, core: Core, start: str = STARTPOS, moves: tuple[str, ...] = ()) -> None:
         self._core = core
         self.board: Board = core.board(start)
         self.start = self.board.sfen()
@@ -80,8 +78,7 @@ class LiveGame:
     @property
     def position(self) -> str:
         """The arguments of USI's `position`."""
-        start = START if self.start == self._core.board(START).sfen() else f"sfen {self.start}"
-        return " ".join([start, "moves", *self.moves]) if self.moves else start
+        return position_words(self.start, self.moves)
 
     def push(self, move: str, milliseconds: int = 0) -> None:
         """Make a legal move, which may end the game. ValueError for any other text."""

@@ -65,7 +65,6 @@ class GameLoop:
     def run(self) -> None:
         """Play until the person quits or the input ends. KeyboardInterrupt."""
         self._opponent.new_game()
-        self._opponent.set("SkillLevel", self.settings.level)
         self._show()
         self._view.say(self._greeting())
         self._announce()
@@ -109,7 +108,7 @@ class GameLoop:
     def _engine_moves(self) -> None:
         self._begun = begun = time.monotonic()
         with self._view.waiting(_("{name} is thinking ...").format(name=self._match.shown_name(self.game.turn))):
-            thought = self._opponent.think(self.game.position, self._match.go_words())
+            thought = self._opponent.think(self.game.position, self._match.go_words(), self.settings.level)
         self._begun = None
         self._make_move(thought.move, time.monotonic() - begun, thought.from_book)
 
@@ -193,11 +192,7 @@ class GameLoop:
     def _hint(self) -> None:
         if self.game.ending:
             raise MoveError(_("the game is over"))
-        self._opponent.set("SkillLevel", FULL_STRENGTH)
-        try:
-            thought = self._opponent.think(self.game.position, f"movetime {HINT_MILLISECONDS}")
-        finally:
-            self._opponent.set("SkillLevel", self.settings.level)
+        thought = self._opponent.think(self.game.position, f"movetime {HINT_MILLISECONDS}", FULL_STRENGTH)
         self._view.say(self._hint_text(thought))
 
     def _hint_text(self, thought: Thought) -> str:
@@ -217,7 +212,6 @@ class GameLoop:
             raise MoveError(message.format(most=FULL_STRENGTH, text=rest))
         if rest:
             self.settings.level = int(rest)
-            self._opponent.set("SkillLevel", self.settings.level)
         self._view.say(_("level {level}").format(level=self.settings.level))
 
     def _swap(self) -> None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from usi_engine.csa.clock import Clocks, TimeControl
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
-from usi_engine.play.game import OTHER, LiveGame
+from usi_engine.play.game import OTHER, SIGNS, LiveGame
 from usi_engine.play.moves import MoveError, read_move
 from usi_engine.play.record import PLAYER, engine_name
 
-SIGNS = {"b": "+", "w": "-"}  # the names of the players in Clocks
 SIDES = {"black": "b", "white": "w", "both": ""}  # the person's
 
 

@@ -53,7 +53,7 @@ def usi_of(text: str) -> str | None:
     if usi_text.MOVE.fullmatch(usi):
         return usi
     digits = DIGITS.fullmatch(text)
-    return square(digits[1][:2]) + square(digits[1][2:]) + digits[2] if digits else None
+    return ki2.square_of(digits[1][:2]) + ki2.square_of(digits[1][2:]) + digits[2] if digits else None
 
 
 def western_move(text: str, board: Board) -> str | None:
@@ -67,11 +67,6 @@ def csa_move(text: str, board: Board) -> str:
         return board.parse_csa(text)
     except ValueError:
         raise MoveError(_("'{text}' is not legal here").format(text=text)) from None
-
-
-def square(digits: str) -> str:
-    """Return `76` as `7f`."""
-    return digits[0] + RANKS[int(digits[1]) - 1]
 
 
 def japanese_move(plain: str, text: str, board: Board) -> str:

@@ -63,9 +63,9 @@ class Opponent:
         self._until("readyok")
         self._send("usinewgame")
 
-    def think(self, position: str, go: str) -> Thought:
-        """Search a position. KeyboardInterrupt ends the search."""
-        self.ask(position, go)
+    def think(self, position: str, go: str, level: int) -> Thought:
+        """Search a position at this level. KeyboardInterrupt ends the search."""
+        self.ask(position, go, level)
         try:
             return self.answer()
         except KeyboardInterrupt:
@@ -73,8 +73,9 @@ class Opponent:
             self._until("bestmove")
             raise
 
-    def ask(self, position: str, go: str) -> None:
-        """Queue the search of a position. `answer` must be called once for each."""
+    def ask(self, position: str, go: str, level: int) -> None:
+        """Queue the search of a position at this level. `answer` must be called once for each."""
+        self.set("SkillLevel", level)
         self._send(f"position {position}")
         self._send(f"go {go}")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from usi_engine import NAME
 from usi_engine.core import Core
 from usi_engine.language import _
-from usi_engine.play.game import OTHER, Ending, LiveGame
+from usi_engine.play.game import OTHER, SIGNS, Ending, LiveGame
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
@@ -18,7 +18,6 @@ from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, 
 
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (1?\d|20)$")
-COLOURS = {"b": "+", "w": "-"}
 # CSA's names of the losses of the player to move.
 LOST = {"mate": "TSUMI", "time": "TIME_UP", "perpetual": "ILLEGAL_MOVE"}
 
@@ -36,7 +35,7 @@ def end_of(ending: Ending | None, turn: str) -> End:
         return End("SENNICHITE")
     if ending.reason == "declaration":
         return End("KACHI")
-    return loss(LOST.get(ending.reason, "TORYO"), COLOURS[OTHER[ending.winner]], COLOURS[turn])
+    return loss(LOST.get(ending.reason, "TORYO"), SIGNS[OTHER[ending.winner]], SIGNS[turn])
 
 
 def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:

@@ -6,12 +6,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst, Wanted
-from usi_engine.analysis.judgement import Evaluated
-from usi_engine.analysis.limits import Limits, in_words
+from usi_engine.analysis.analyst import Analyst, Limits, in_words
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.puzzles import puzzles_of
 from usi_engine.analysis.report import analysed
+from usi_engine.api.results import Analysis
 from usi_engine.core import CoreError, load_core, text_of
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.records.games import Game
@@ -60,12 +59,12 @@ class Review:
 
     def _analysed(self) -> str:
         """Return the page. Cancelled."""
-        game, found = self._game, list[Evaluated]()
+        game, found = self._game, list[Analysis]()
         analyst, board = Analyst(self._limits), load_core().board(game.start)
 
-        def search(ply: int, effort: int) -> Evaluated:
+        def search(ply: int, effort: int) -> Analysis:
             self._check()
-            return found[ply] if effort == 1 else analyst.evaluate(game.board(ply), Wanted(LINES, effort=effort))
+            return found[ply] if effort == 1 else analyst.evaluate(game.board(ply), effort=effort)
 
         for move in [*game.moves, ""]:
             found.append(analyst.evaluate(board))

@@ -55,12 +55,12 @@ class Table:
         self._fault: CoreError | None = None
         self._actions: dict[object, Callable[[Mapping[str, Any]], None]] = {
             "new": self._new, "move": self._move, "take_back": self._take_back, "hint": self._ask_hint,
-            "resign": self._resign, "declare": self._declare,
+            "resign": lambda _wanted: self._end(self._match.resign),
+            "declare": lambda _wanted: self._end(self._match.declare),
         }  # fmt: skip
 
     def open(self) -> None:
         """Let the engine play."""
-        self._opponent.set("SkillLevel", self._match.settings.level)
         threading.Thread(target=self._listen, name="answers", daemon=True).start()
         with self._changed:
             self._began = time.monotonic()
@@ -127,13 +127,11 @@ class Table:
 
     def _new(self, wanted: Mapping[str, Any]) -> None:
         terms = Terms.read(wanted)
-        settings = terms.settings(self._match.settings.seconds)
-        self._match = Match(LiveGame(load_core(), terms.start), settings)
+        self._match = Match(LiveGame(load_core(), terms.start), terms.settings(self._match.settings.seconds))
         self._terms, self._started = terms, True
         self._line += 1
         self._turn()
         self._opponent.forget_game()
-        self._opponent.set("SkillLevel", settings.level)
 
     def _move(self, wanted: Mapping[str, Any]) -> None:
         self._check_turn()
@@ -145,23 +143,16 @@ class Table:
         self._line += 1
         self._turn()
 
-    def _resign(self, _wanted: Mapping[str, Any]) -> None:
+    def _end(self, action: Callable[[], None]) -> None:
         self._check_turn()
-        self._match.resign()
-        self._turn()
-
-    def _declare(self, _wanted: Mapping[str, Any]) -> None:
-        self._check_turn()
-        self._match.declare()
+        action()
         self._turn()
 
     def _ask_hint(self, _wanted: Mapping[str, Any]) -> None:
         self._check_turn()
         if self._question is None:
             self._hint = None
-            self._opponent.set("SkillLevel", FULL_STRENGTH)
             self._ask(f"movetime {HINT_MILLISECONDS}", is_hint=True)
-            self._opponent.set("SkillLevel", self._match.settings.level)
 
     def _check_turn(self) -> None:
         """Raise MoveError unless a person is to move."""
@@ -174,7 +165,8 @@ class Table:
 
     def _ask(self, go: str, *, is_hint: bool) -> None:
         self._question = Question(is_hint)
-        self._opponent.ask(self._match.game.position, go)
+        level = FULL_STRENGTH if is_hint else self._match.settings.level
+        self._opponent.ask(self._match.game.position, go, level)
         self._questions.put(self._question)
 
     def _cancel(self) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
-from usi_engine.play.game import HANDICAPS, START
+from usi_engine.play.game import HANDICAPS
 from usi_engine.play.match import SIDES, Settings, control_of, side_of
 from usi_engine.play.moves import MoveError
 from usi_engine.usi.arguments import DAY
+from usi_engine.usi.protocol import STARTPOS
 
 EVEN = "even"
 CHOICES = {"side": (*SIDES, "random"), "handicap": (EVEN, *HANDICAPS)}
@@ -48,7 +49,7 @@ class Terms:
     @property
     def start(self) -> str:
         """The start position."""
-        return HANDICAPS.get(self.handicap, START)
+        return HANDICAPS.get(self.handicap, STARTPOS)
 
     def settings(self, seconds: float) -> Settings:
         """Return the settings; `seconds` is the engine's time for a move without a clock."""

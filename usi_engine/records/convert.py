@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from usi_engine.core import CoreError, load_core, report
+from usi_engine.core import exit_status, load_core, report
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, refuse_replacing, write_text
@@ -39,6 +39,7 @@ def target_format(args: argparse.Namespace) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Convert all games; return 0, 1 if a record could not be read or written, 2 if none was written. OSError."""
+    load_core()
     kind = target_format(args)
     items = [item for path in args.games for item in read_games(path)]
     texts, faults = list[tuple[Game, str]](), 0
@@ -89,11 +90,4 @@ def write_all(texts: list[tuple[Game, str]], kind: str, args: argparse.Namespace
 def main(words: list[str]) -> int:
     """Return 0, 1 if a record could not be read or written, 2 if nothing could be done, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    try:
-        load_core()
-        return run(args)
-    except KeyboardInterrupt:
-        return 130
-    except (OSError, RecordError, CoreError) as error:
-        report(error)
-        return 2
+    return exit_status(lambda: run(args), RecordError)

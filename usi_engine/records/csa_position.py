@@ -9,16 +9,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from core_ext.shogi.notation import CSA_PIECES
 from usi_engine.language import _
+from usi_engine.usi.protocol import START_SFEN
 
-# CSA's names of the pieces and the letters of sfen.
-LETTERS = {
-    "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
-    "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
-}  # fmt: skip
-NAMES = {letter: name for name, letter in LETTERS.items()}
+# CSA's names of the pieces by the letters of sfen, and the letters by names.
+NAMES = CSA_PIECES
+LETTERS = {name: letter for letter, name in NAMES.items()}
 FULL_SET = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}  # in the order of an sfen's hands
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL"
+START = START_SFEN.partition(" ")[0]
 ROW = re.compile(r"P[1-9]((?:\*|[+-][A-Z]{2}){9})")
 SQUARE = re.compile(r"\*|[+-][A-Z]{2}")
 PLACED = re.compile(r"(?:[0-9]{2}[A-Z]{2})*")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,18 @@ def naming_errors(path: Path) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a temporary name, which is renamed to `path` if the block succeeds and deleted if it fails."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with naming_errors(path):
+            yield part
+            os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write_text(path: Path, text: str, encoding: str = "") -> None:
     """Write a file under a temporary name and rename it. RecordError if the encoding lacks a letter; OSError.
 
@@ -36,16 +47,8 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
     data = encoded(path, text, encoding)
     with naming_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
-            os.replace(name, path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+    with atomic_write(path) as part:
+        part.write_bytes(data)
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:

@@ -7,7 +7,6 @@ position before its move.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
@@ -17,6 +16,7 @@ from usi_engine.records import csa
 from usi_engine.records.bod import HANDICAPS
 from usi_engine.records.csa_position import LETTERS, NAMES, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
+from usi_engine.records.kakinoki import LINE_END
 from usi_engine.records.tree import End, Node, Record, unmarked_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ NEAREST = {"MAX_MOVES": "HIKIWAKE"}
 ENDS = csa.ENDS - {"OUTE_SENNICHITE", *NEAREST}
 # JKF's signs for the words that tell pieces of one kind apart.
 RELATIVE = str.maketrans("左直右上寄引打", "LCRUMDH")
-LINE_END = re.compile(r"\r\n|\r|\n")
 LINES = range(1, 10)  # the numbers of files and of ranks
 
 

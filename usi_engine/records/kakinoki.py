@@ -7,7 +7,6 @@ begins with a number, else as KI2.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -407,8 +406,3 @@ def comment_lines(comment: str | None) -> list[str]:
     """Return the lines of a comment. Bookmarks, lines of `&`, are kept as a part of it."""
     lines = [] if comment is None else LINE_END.split(comment)
     return [line if line.startswith("&") else "*" + marked_text(line) for line in lines]
-
-
-def columns(text: str) -> int:
-    """Return the columns of a text in a terminal; kanji take two."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WFA" else 1 for letter in text)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from core_ext.shogi.ki2 import ki2_text
-from usi_engine.records.kakinoki import columns, comment_lines, head_lines, read, result_text, sides, steps
+from usi_engine.columns import cells
+from usi_engine.records.kakinoki import comment_lines, head_lines, read, result_text, sides, steps
 from usi_engine.records.tree import Record
 
 __all__ = ["HINT", "read", "write"]
@@ -44,5 +45,5 @@ def move_lines(record: Record) -> Iterator[str]:
 def joined(moves: list[str]) -> Iterator[str]:
     """Yield the moves as one line and forget them; nothing if there are none."""
     if moves:
-        yield "".join(move + " " * max(COLUMNS - columns(move), 1) for move in moves).rstrip()
+        yield "".join(move + " " * max(COLUMNS - cells(move), 1) for move in moves).rstrip()
         moves.clear()

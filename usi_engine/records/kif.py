@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from usi_engine.records.kakinoki import columns, comment_lines, head_lines, read, result_text, sides, steps, word_of
+from usi_engine.columns import cells
+from usi_engine.records.kakinoki import comment_lines, head_lines, read, result_text, sides, steps, word_of
 from usi_engine.records.tree import Node, Record
 
 __all__ = ["HINT", "read", "write"]
@@ -43,7 +44,7 @@ def move_lines(record: Record, comment_of: Callable[[Node], str | None]) -> Iter
 
 def numbered(number: int, text: str, time: str) -> str:
     """Return the line of a move or end."""
-    return f"{number:4} {text}{' ' * max(MOVE_COLUMNS - columns(text), 1) + time if time else ''}"
+    return f"{number:4} {text}{' ' * max(MOVE_COLUMNS - cells(text), 1) + time if time else ''}"
 
 
 def timed(before: Node, milliseconds: int | None, totals: dict[Node, int], node: Node | None = None) -> str:

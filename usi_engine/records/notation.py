@@ -69,10 +69,6 @@ def name_moves(
     return named
 
 
-def kif_line(start: str, moves: Sequence[str], before: Sequence[str] = ()) -> str:
-    """Return the moves that follow `before` as in KIF, each after the mark of its side, separated by spaces."""
-    board, texts = load_core().board.from_moves(before, start), list[str]()
-    for move in moves:
-        texts.append(MARKS[board.turn] + board.kif(move))
-        board.push(move)
-    return " ".join(texts)
+def marked_kif(board: Board, move: str) -> str:
+    """Return a legal move as in KIF, after the mark of its side."""
+    return MARKS[board.turn] + board.kif(move)

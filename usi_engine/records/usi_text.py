@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from usi_engine.core import load_core
-from usi_engine.records.csa_position import START
 from usi_engine.records.faults import Fault, FaultyText, excerpt
 from usi_engine.records.tree import End, Record
+from usi_engine.usi.protocol import START_SFEN, position_words
 
 MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]")
 FIRST_WORDS = ("position", "startpos", "sfen")
@@ -60,9 +60,9 @@ def split_words(words: list[str]) -> tuple[str, list[str]]:
     """Return the start as sfen, and the words of the moves. FaultyText."""
     rest = words[1:] if words[:1] == ["position"] else words
     if rest and (MOVE.fullmatch(rest[0]) or rest[0] in ENDS):
-        return f"{START} b - 1", rest
+        return START_SFEN, rest
     if rest[:1] == ["startpos"]:
-        size, start = 1, f"{START} b - 1"
+        size, start = 1, START_SFEN
     else:
         begin = int(rest[:1] == ["sfen"])
         size = next((at for at, word in enumerate(rest) if word == "moves"), len(rest))
@@ -90,6 +90,4 @@ def split(text: str) -> list[tuple[int, str]]:
 
 def write(record: Record) -> str:
     """Return the start and the moves of the main line. An end, times and comments have no place in USI text."""
-    start = "position startpos" if record.start == f"{START} b - 1" else f"position sfen {record.start}"
-    moves = [node.move for node in record.main_line]
-    return " ".join([start, *(["moves", *moves] if moves else [])]) + "\n"
+    return f"position {position_words(record.start, [node.move for node in record.main_line])}\n"

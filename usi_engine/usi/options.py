@@ -89,7 +89,8 @@ def default_threads() -> int:
 Kind = Spin | Check | Combo | Text
 Value = int | bool | str
 
-FV_SCALE = 16  # default number of a network's output units per centipawn, as in YaneuraOu
+# Output units of a network per centipawn, as in YaneuraOu, if the option is 0 and no eval_options.txt states them.
+FV_SCALE = 16
 
 DECLARED: dict[str, Kind] = {
     "USI_Hash": Spin(256, 1, 262144),
@@ -100,7 +101,7 @@ DECLARED: dict[str, Kind] = {
     "BookFile": Text("<internal>", "filename"),
     "EvalFile": Text("<internal>", "filename"),
     "EvalDir": Text(),
-    "FV_SCALE": Spin(FV_SCALE, 1, 128),
+    "FV_SCALE": Spin(0, 0, 128),
     "BookMoves": Spin(16, 0, 10000),
     "BookEvalDiff": Spin(30, 0, 99999),
     "BookEvalBlackLimit": Spin(-50, -99999, 99999),
@@ -131,17 +132,18 @@ DECLARED: dict[str, Kind] = {
 
 # Options that an eval_options.txt cannot set: they name its folder.
 NAME_EVALUATION = frozenset({"EvalFile", "EvalDir"})
+COMMENTS = ("#", ";", "//")
 # Prefix of undeclared options that set a tunable constant of the search.
 TUNING_PREFIX = "Tune_"
 
 
 def option_line(line: str) -> tuple[str, str] | None:
-    """Return name and value of a line of an eval_options.txt, None if it is empty. ValueError.
+    """Return name and value of a line of an eval_options.txt, None if it is empty or a comment. ValueError.
 
     Such files are YaneuraOu's: `option name NAME type TYPE default VALUE`, `NAME VALUE` or `NAME=VALUE`.
     """
     words = line.replace("=", " ").split()
-    if not words:
+    if not words or words[0].startswith(COMMENTS):
         return None
     if words[0] == "option":
         fields = dict(zip(words[1::2], words[2::2], strict=False))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-STARTPOS = "startpos"
+STARTPOS, START_SFEN = "startpos", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 LARGEST = 2**62  # greater numbers are clamped
 LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are clamped
 
@@ -38,9 +38,7 @@ class Quit:
 
 @dataclass(frozen=True)
 class GameOver:
-    """`gameover [win|lose|draw|unknown]`."""
-
-    result: str = "unknown"
+    """`gameover win|lose|draw|unknown`."""
 
 
 @dataclass(frozen=True)
@@ -228,6 +226,12 @@ def position_of(text: str) -> SetPosition:
     return parse_position(text.removeprefix("position "))
 
 
+def position_words(sfen: str, moves: Sequence[str]) -> str:
+    """Return the arguments of `position`."""
+    start = STARTPOS if sfen == START_SFEN else f"sfen {sfen}"
+    return " ".join([start, *(["moves", *moves] if moves else [])])
+
+
 def parse_go(rest: str) -> Command:
     """Read every form of `go`. Unknown words are skipped, or are moves if `searchmoves` came before."""
     words = iter(rest.split())
@@ -326,7 +330,7 @@ READERS: dict[str, Callable[[str], Command]] = {
     "position": parse_position,
     "go": parse_go,
     "ponderhit": parse_ponderhit,
-    "gameover": lambda rest: GameOver(first_word(rest)[0] or "unknown"),
+    "gameover": lambda rest: GameOver(),
     "perft": parse_perft,
     "bench": parse_bench,
 }

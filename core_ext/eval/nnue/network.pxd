@@ -7,13 +7,19 @@ A network is a combination of four independent parts: a feature set (features), 
 from core_ext.eval.nnue.accumulator cimport NnueState, NnueWeights
 from core_ext.shogi.position cimport Position
 
+cdef class WeightMemory:
+    cdef void *start
+    cdef void *block                # for release_large
+    cdef Py_ssize_t size
+
 # Owns the memory of the weights; an NnueState that uses them must not outlive it.
 cdef class Network:
     cdef NnueWeights weights
-    cdef void *rows_block
     cdef void *stacks_block
     cdef readonly object architecture
-    cdef object progress            # keeps the memory alive that the selector reads
+    cdef WeightMemory rows          # these three keep memory alive that `weights` points to
+    cdef object bias
+    cdef object progress
 
 # Evaluate by `network`, without sums at first. The state is all zeros or was used before. MemoryError.
 cdef int nnue_init(NnueState *state, Network network) except -1

@@ -7,6 +7,11 @@ INSTRUCTIONS: str
 
 def check_architecture(architecture: Any) -> None: ...
 
+class WeightMemory:
+    def __init__(self, size: int) -> None: ...
+
+def weight_memory(size: int) -> memoryview: ...
+
 class Network:
     def __init__(
         self,

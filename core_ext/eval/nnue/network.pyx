@@ -1,5 +1,7 @@
 """The weights in memory, and the value. Contracts are in network.pxd."""
 
+from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
 
@@ -31,7 +33,9 @@ def _exact_set(described):
 
 
 def _exact_classes(classes):
-    return None if classes is None else SimpleNamespace(kinds=_numbers(classes.kinds), points=bool(classes.points))
+    if classes is None:
+        return None
+    return SimpleNamespace(kinds=_numbers(classes.kinds), points=int(classes.points), count=int(classes.count))
 
 
 # The attributes of an architecture, with what makes an exact value of each.
@@ -113,21 +117,48 @@ def check_architecture(architecture):
     fill_parts(&weights, exact(architecture))
 
 
-cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::1] weight) except -1:
-    """Copy into whole huge pages, as rows are read at random. The biases follow the rows."""
-    cdef size_t row = network.weights.width * sizeof(int16_t), rows = weight.shape[0] * row
-    cdef size_t room = (rows + row + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE
-    cdef char *start
+cdef class WeightMemory:
+    """Memory of a transformer's weights, in whole huge pages, because rows are read at random."""
+
+    def __cinit__(self, Py_ssize_t size):
+        if size < 1:
+            raise ValueError(f"memory of {size} bytes")
+        self.size = size
+        self.start = allocate_large((<size_t>size + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE, &self.block)
+        if self.start == NULL:
+            raise MemoryError("no memory for a network")
+
+    def __dealloc__(self):
+        release_large(self.block)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self.start, self.size, False, flags)
+
+
+def weight_memory(size):
+    """Return memory of `size` bytes, zeros at first, for the weights of a Network. ValueError, MemoryError."""
+    return memoryview(WeightMemory(size))
+
+
+cdef int take_rows(Network network, const int16_t[:, ::1] weight, owner) except -1:
+    """Keep weights that are at the start of a WeightMemory, their `owner`; copy others into one."""
     found, expected = (weight.shape[0], weight.shape[1]), (network.weights.features.count, network.weights.width)
-    if found != expected or bias.shape[0] != network.weights.width:
-        raise ValueError(f"transformer of the shape {found} with {bias.shape[0]} biases, {expected} expected")
-    start = <char *>allocate_large(room, &network.rows_block)
-    if start == NULL:
-        raise MemoryError("no memory for a network")
-    memcpy(start, &weight[0, 0], rows)
-    memcpy(start + rows, &bias[0], row)
-    network.weights.rows = <const int16_t *>start
-    network.weights.bias = <const int16_t *>(start + rows)
+    if found != expected:
+        raise ValueError(f"transformer of the shape {found}, {expected} expected")
+    if isinstance(owner, WeightMemory) and (<WeightMemory>owner).start == <const void *>&weight[0, 0]:
+        network.rows = owner
+    else:
+        network.rows = WeightMemory(weight.nbytes)
+        memcpy(network.rows.start, &weight[0, 0], weight.nbytes)
+    network.weights.rows = <const int16_t *>network.rows.start
+    return 0
+
+
+cdef int take_bias(Network network, const int16_t[::1] bias) except -1:
+    if bias.shape[0] != network.weights.width:
+        raise ValueError(f"{bias.shape[0]} biases of the transformer, {network.weights.width} expected")
+    network.bias = PyBytes_FromStringAndSize(<const char *>&bias[0], bias.nbytes)
+    network.weights.bias = <const int16_t *>PyBytes_AS_STRING(network.bias)
     return 0
 
 
@@ -146,29 +177,29 @@ cdef int take_progress(Network network, progress) except -1:
 
 
 cdef class Network:
-    """A network for play, copied from arrays. ValueError if a size does not fit, MemoryError.
+    """A network for play, from arrays that are copied. ValueError if a size does not fit, MemoryError.
 
     `architecture` has the attributes of usi_engine.evaluation.architecture.Architecture. `bias` and `weight` are those
-    of the transformer, [width] and [features][width] int16; for SFNN doubled, as play uses them. `dense` has the bytes
-    of all layer stacks as in nn.bin: for each a hash, then for each layer biases int32 [outputs] and weights int8
-    [outputs][inputs padded to 32], whose padding is ignored. `progress` is None or the bias and the weights int32
-    [81][1548] of the game's progress. `fv_scale` output units are a centipawn.
+    of the transformer, [width] and [features][width] int16; for SFNN doubled, as play uses them. A `weight` at the
+    start of a `weight_memory` is not copied, and must not be written any more. `dense` has the bytes of all layer
+    stacks as in nn.bin: for each a hash, then for each layer biases int32 [outputs] and weights int8 [outputs][inputs
+    padded to 32], whose padding is ignored. `progress` is None or the bias and the weights int32 [81][1548] of the
+    game's progress. `fv_scale` output units are a centipawn.
     """
 
-    def __cinit__(self, architecture, const int16_t[::1] bias, const int16_t[:, ::1] weight, dense, progress,
-                  int fv_scale):
+    def __cinit__(self, architecture, bias, weight, dense, progress, int fv_scale):
         if fv_scale < 1:
             raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
         self.architecture = architecture
         self.weights.fv_scale = fv_scale
         shape = exact(architecture)
         stacks = fill_parts(&self.weights, shape)
-        copy_rows(self, bias, weight)
+        take_bias(self, bias)
+        take_rows(self, weight, getattr(weight, "obj", None))
         take_progress(self, progress)
         copy_stacks(&self.weights.stacks, shape, stacks, memoryview(dense).cast("B"), &self.stacks_block)
 
     def __dealloc__(self):
-        release_large(self.rows_block)
         release_large(self.stacks_block)
 
     @property

@@ -19,6 +19,7 @@ cdef struct StackSelector:
     int hands                       # classes of one hand; 1: hands do not count
     int groups                      # bit n of a hand's class: it has a piece of group n; 0 groups: by its points
     Hand group[HAND_GROUPS]
+    int class_points                # points of a class
     int points[HAND_KINDS]          # of one piece: pawn, lance, knight, silver, gold, bishop, rook
     int kings                       # zones of one king
     uint8_t zone[SQUARES]           # by the king's square from its own side

@@ -7,20 +7,22 @@ from core_ext.shogi.types cimport BISHOP, BLACK, GOLD, KNIGHT, LANCE, PAWN, ROOK
 cdef int[7] kind_order
 kind_order[:] = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK]
 cdef enum:
-    POINT_CLASSES = 8
+    MAX_HANDS = 256
     MAX_STACKS = 65536
 
 
 cdef int fill_hands(StackSelector *found, object classes) except -1:
     """Turn the bit or the points of each kind into a mask of the hand's fields for each bit, or a table of points."""
     cdef int n, kind, value
-    found.groups, found.hands = 0, 1
+    found.groups, found.hands, found.class_points = 0, 1, 0
     if classes is None:
         return 0
-    if len(classes.kinds) != HAND_KINDS or not all([0 <= value < 1 << HAND_GROUPS for value in classes.kinds]):
-        raise ValueError(f"no classes of hands: {classes.kinds}")
+    if (len(classes.kinds) != HAND_KINDS or not all([0 <= value < 1 << HAND_GROUPS for value in classes.kinds])
+            or not 0 <= classes.points < 1 << HAND_GROUPS or not 0 < classes.count <= MAX_HANDS):
+        raise ValueError(f"no classes of hands: {classes.kinds}, {classes.count} of {classes.points} points")
+    found.class_points = classes.points
     found.groups = 0 if classes.points else max(classes.kinds).bit_length()
-    found.hands = POINT_CLASSES if classes.points else 1 << found.groups
+    found.hands = classes.count if classes.points else 1 << found.groups
     for n in range(HAND_GROUPS):
         found.group[n] = 0
     for kind in range(HAND_KINDS):
@@ -69,11 +71,11 @@ cdef inline int hand_class(const StackSelector *selector, Hand hand) noexcept no
 
 
 cdef inline int point_class(const StackSelector *selector, Hand hand) noexcept nogil:
-    """Return 0 for an empty hand, then one class for each four points, 7 at most."""
+    """Return 0 for an empty hand, then one class for each `class_points`, up to the last class."""
     cdef int points = 0, kind
     for kind in range(HAND_KINDS):
         points += selector.points[kind] * hand_count(hand, kind_order[kind])
-    return min((points + 3) // 4, POINT_CLASSES - 1)
+    return min((points + selector.class_points - 1) // selector.class_points, selector.hands - 1)
 
 
 cdef inline int class_of(const StackSelector *selector, Hand hand) noexcept nogil:

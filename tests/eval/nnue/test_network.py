@@ -243,6 +243,7 @@ def test_an_architecture_that_play_does_not_take_is_refused(architecture: Archit
         ({"feature_set": FeatureSet("", "", 0, kings=((0, 4),))}, "planes"),
         ({"feature_set": FeatureSet("", "", 0, kings=((0, 0),) * 3)}, "planes"),
         ({"hand_classes": Hands((0, 0, 0, 0, 0, 0, 32))}, "classes of hands"),
+        ({"hand_classes": Hands((1, 1, 1, 1, 1, 1, 1), points=1, point_classes=257)}, "257 of 1 points"),
         ({"king_zones": (0,) * 80}, "zones of a king"),
         ({"king_zones": (81,) * 81}, "zones of a king"),
         ({"progress_starts": tuple(range(32))}, "33 steps"),

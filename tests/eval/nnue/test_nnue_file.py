@@ -133,6 +133,8 @@ def test_another_architecture_is_refused(text: str, fault: str, tmp_path: Path) 
         ("SFNN_ka3_64_7_16", "unknown network"),
         ("SFNN_kp_64x2_7_16", "unknown network"),
         ("SFNN_kp_64_7_16_k3k3_k9k9", "unknown stack 'k9k9'"),
+        ("SFNN_kp_64_7_16k3k3", "unknown network"),
+        ("SFNN_kp_64_7_16_king9_by_king9z", "unknown stack 'king9'"),
         ("SFNN_kp_512_7_16_c64_s64x8", "add up to 512"),
     ],
 )
@@ -142,7 +144,8 @@ def test_names_that_mean_nothing_are_refused(name: str, fault: str) -> None:
 
 
 def test_other_spellings_of_names() -> None:
-    assert parse_name("halfkp_1024x2-8-64") == parse_name("NNUE_halfkp_1024x2_8_64")
+    for name in ("halfkp_1024x2-8-64", "YANEURAOU_ENGINE_NNUE_HALFKP_1024X2_8_64"):
+        assert parse_name(name) == parse_name("NNUE_halfkp_1024x2_8_64")
     name = "SFNN-KA2-64-7-16-PROGRESS8-king9zone_by_king9zone-hand4"
     assert parse_name(name).name == "SFNN_ka2_64_7_16_hand4_k9k9z_progress8"
 
@@ -222,6 +225,9 @@ def test_damaged_blocks_of_leb128_are_refused(tmp_path: Path) -> None:
     assert "LEB128" in refusal(path, data.replace(b"COMPRESSED", b"COMPOSED..", 1))
     assert "LEB128" in refusal(path, longer)
     assert "LEB128" in refusal(path, data[: magic + 21] + b"\x80" * 40 + data[magic + 61 :])
+    weights = data.index(b"COMPRESSED", magic + 1) + 21
+    end = weights + struct.unpack_from("<I", data, weights - 4)[0]
+    assert "1 numbers are missing" in refusal(path, data[: end - 1] + bytes([data[end - 1] | 128]) + data[end:])
     assert "bytes, not the" in refusal(path, data + b"\0")
 
 
@@ -309,13 +315,15 @@ def test_leb128_against_numpy() -> None:
         for numbers in (rng.choice(edges, count), rng.integers(-64, 64, count, np.int16), rng.integers(-70, 70, count)):
             data, out = encode(numbers.astype(np.int16), 1), np.empty(count, np.int16)
             assert np.array_equal(leb128(data), numbers)
-            decode(data, out, 1)
-            assert np.array_equal(out, numbers)
-            for wrong in (data[:-1], data + b"\0", data[:-1] + b"\x80", data[:-1] + b"\x80\x80\x80\0"):
+            for at in {0, *rng.integers(0, len(data), 3).tolist()}:  # in two parts
+                done, used = decode(data[:at], out, 1)
+                assert at - 3 < used <= at and decode(data[used:], out[done:], 1) == (count - done, len(data) - used)
+                assert np.array_equal(out, numbers)
+            for wrong in (data + b"\0", data[:-1] + b"\x80\x80\x80\0"):
                 with pytest.raises(ValueError):
                     decode(wrong, out, 1)
     assert encode(np.zeros(0, np.int16), 1) == b""
-    with pytest.raises(ValueError, match="3 bytes are not 1 numbers"):
+    with pytest.raises(ValueError, match="3 bytes are not up to 1 numbers"):
         decode(encode(np.array([20000], np.int16), 1), np.empty(1, np.int16), 2)
     with pytest.raises(ValueError, match="multiples of 2"):
         encode(np.array([1], np.int16), 2)

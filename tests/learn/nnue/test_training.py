@@ -22,7 +22,7 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.files import training_file
-from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, draw_curve
 
 PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
 SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)
@@ -118,7 +118,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, mo
     resumed = train(corpus, tmp_path / "broken", plan)
     assert bytes_of(resumed) == bytes_of(whole) and resumed.state.curve == whole.state.curve
     assert torch.equal(resumed.expander.progress, whole.expander.progress)
-    with pytest.raises(ValueError, match="another plan"):
+    with pytest.raises(ValueError, match=r"another plan \(rate 0\.004\);"):
         train(corpus, tmp_path / "broken", replace(plan, rate=1e-4))
 
 
@@ -163,6 +163,7 @@ def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_
 def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
     """Play with the file gives exactly the values that training measured, without the tempo."""
     size = trained.export(tmp_path / "nn.bin", {"note": "a test"})
+    draw_curve([{"epoch": 1.0}], tmp_path / "empty.png", "no positions were held out")
     assert size == (tmp_path / "nn.bin").stat().st_size and (tmp_path / "nn.png").stat().st_size > 1000
     network, card = read_network(tmp_path / "nn.bin"), json.loads((tmp_path / "nn.card.json").read_text())
     assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == PLAN.network
@@ -219,5 +220,7 @@ def test_one_command_makes_a_network_to_play_with(
     assert isinstance(network, Network) and network.width == 64
     plan = json.loads(out.with_suffix(".card.json").read_text())["plan"]
     assert [plan[name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
-    assert main([*words, "--device", "cuda:99"]) == 1
-    assert "--device cuda:99: " in capsys.readouterr().err
+    for device, said in (("cuda:99", "--device cuda:99: "), ("meta", "torch: ")):
+        assert main([*words, "--device", device]) == 1
+        shown = capsys.readouterr().err
+        assert shown.startswith(said) and shown.count("\n") == 1

@@ -1,10 +1,11 @@
 "use strict";
 // The page of an analysed game: the current place in the game, and the elements that show it.
 
-const game = JSON.parse(document.getElementById("data").textContent);
-const {labels, nodes} = game;
+const game = data, {nodes} = game;
 const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
-const LINE_ORDER = ["better", "refutation", "best", "candidate"];
+// In the order in which they are shown.
+const LINE_NAMES = {better: _("Better"), refutation: _("Refutation"), best: _("Best line"), candidate: _("Other move")};
+const LINE_ORDER = Object.keys(LINE_NAMES);
 const TIMED = nodes.some(node => node.seconds);
 const ADDRESS_DELAY = 400;  // milliseconds: Safari allows 100 changes of the address in 30 seconds
 const SWIPE = 40;  // least pixels of a swipe
@@ -114,7 +115,7 @@ function drawBar(node) {
   bar.hidden = node.win === null;
   if (bar.hidden) return;
   const black = Math.round(node.win), white = 100 - black;
-  bar.setAttribute("aria-label", fillText(labels.win_bar, {black, white}));
+  bar.setAttribute("aria-label", _("Black {black} %, White {white} %", {black, white}));
   if (!bar.firstChild) bar.append(h("span", {class: "black"}), h("span", {class: "white"}));
   bar.style.flexDirection = turned ? "row-reverse" : "row";
   for (const [side, share] of [["black", black], ["white", white]]) {
@@ -127,16 +128,16 @@ function drawBar(node) {
 }
 
 function moveText(node) {
-  return node.move ? `${node.number} ${node.move} ${node.text} ${node.gradeText}` : labels.start;
+  return node.move ? `${node.number} ${node.move} ${node.text} ${node.gradeText}` : _("Start");
 }
 
 function drawNow({node, before, owner, key}) {
-  const quality = node.best ? labels.best_move : node.book ? labels.book_move : "";
-  const parts = [h("h2", {}, node.move ? `${node.number} ${node.move}` : labels.start,
+  const quality = node.best ? _("best move") : node.book ? _("book move") : "";
+  const parts = [h("h2", {}, node.move ? `${node.number} ${node.move}` : _("Start"),
     node.text ? h("span", {class: "soft"}, node.text) : null,
     node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade]}`) : null,
     quality ? h("span", {class: "mark best"}, quality) : null)];
-  if (node.grade) parts.push(h("p", {class: "soft"}, fillText(labels.loss, {points: Math.round(node.loss)})));
+  if (node.grade) parts.push(h("p", {class: "soft"}, _("-{points} points of win chance", {points: Math.round(node.loss)})));
   if (node.why.length) parts.push(h("ul", {}, ...node.why.map(text => h("li", {}, text))));
   if (node.comment) parts.push(h("p", {class: "comment"}, node.comment));
   const shown = node.lines.map((line, index) => [line, `${key}/${index}`]).filter(([{kind}]) => kind !== "best" || !isRefuted(node));
@@ -159,13 +160,13 @@ function drawBanner() {
     return;
   }
   at("bar").hidden = true;
-  const text = fillText(labels.in_line, {name: line.name, index: line.index + 1, count: line.steps.length});
-  banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, labels.leave_line), h("span", {}, text));
+  const text = _("{name}, move {index} of {count}", {name: line.name, index: line.index + 1, count: line.steps.length});
+  banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, _("Back to the game")), h("span", {}, text));
   if (focused) banner.firstChild.focus();
 }
 
 function lineRow({kind, text, moves, names}, sfen, owner, key) {
-  const name = labels[`line_${kind}`], line = {name, key, steps: stepsOf(sfen, moves, names), parent: owner};
+  const name = LINE_NAMES[kind], line = {name, key, steps: stepsOf(sfen, moves, names), parent: owner};
   const chips = names.map((move, index) => h("button", {
     type: "button", class: "chip", "aria-current": Boolean(here.line) && here.line.key === key && here.line.index === index && "true",
     onclick: () => openLine(line, index),
@@ -177,7 +178,7 @@ function lineRow({kind, text, moves, names}, sfen, owner, key) {
 // ---- the list of moves ----
 
 function buildMoves() {
-  const list = h("div", {id: "moves", role: "group", "aria-label": labels.moves, onkeydown: stepInList});
+  const list = h("div", {id: "moves", role: "group", "aria-label": _("Moves"), onkeydown: stepInList});
   nodes.forEach((node, ply) => {
     rows.push(list.appendChild(moveRow(node, ply)));
     if (node.comment) list.appendChild(h("div", {class: "row-comment"}, node.comment));
@@ -185,7 +186,7 @@ function buildMoves() {
     for (const line of node.after || []) list.appendChild(variationBlock(line, ply, null, node.sfen));
   });
   if (game.end) list.appendChild(h("p", {class: "row-comment"}, game.end));
-  at("moves-area").append(h("h2", {}, labels.moves), list);
+  at("moves-area").append(h("h2", {}, _("Moves")), list);
 }
 
 // The Tab key stops only at the row of the shown move; arrow keys go on from there.
@@ -200,7 +201,7 @@ function stepInList(event) {
 function moveRow(node, ply) {
   const right = (text, name = "") => h("span", {class: `right ${name}`}, text);
   return h("button", {type: "button", class: "move", tabindex: "-1", onclick: () => goTo(ply)},
-    h("span", {class: "number"}, node.number), h("span", {}, node.move || labels.start), right(node.text),
+    h("span", {class: "number"}, node.number), h("span", {}, node.move || _("Start")), right(node.text),
     right(node.win === null ? "" : `${Math.round(node.win)} %`, "soft"),
     right(!TIMED || node.seconds === null ? "" : clockText(node.seconds), "soft"),
     h("span", {class: `mark ${node.grade || (node.best ? "best" : "")}`, title: node.gradeText || false},
@@ -210,9 +211,9 @@ function moveRow(node, ply) {
 // Return a variation with its comments and its own variations. `ply` and `parent` are the place where it starts.
 function variationBlock(variation, ply, parent, base) {
   const steps = variation.map(node => ({sfen: node.sfen, usi: node.usi, name: node.move, node}));
-  const line = {name: labels.variation, key: `v${chipsOf.size}`, steps, base, parent};
+  const line = {name: _("Variation"), key: `v${chipsOf.size}`, steps, base, parent};
   const open = index => { here.ply = ply; openLine(line, index); };
-  const block = h("div", {class: "variation", role: "group", "aria-label": labels.variation}), chips = h("div", {class: "chips"});
+  const block = h("div", {class: "variation", role: "group", "aria-label": _("Variation")}), chips = h("div", {class: "chips"});
   block.appendChild(chips);
   variation.forEach((node, index) => {
     const mark = MARKS[node.grade] || "", text = `${node.move}${mark} ${node.text}`.trim();
@@ -244,23 +245,23 @@ function buildSummary() {
     const count = summary[side][grade];
     if (!count) return "0";
     const next = () => goToNext(node => node.side === side && node.grade === grade, 1, true);
-    return h("button", {type: "button", class: grade, "aria-label": fillText(labels.go_to_next, {count}), onclick: next}, count);
+    return h("button", {type: "button", class: grade, "aria-label": _("{count}, go to the next", {count}), onclick: next}, count);
   };
   const grades = Object.keys(MARKS).filter(grade => grade in summary.black);
-  at("summary").append(h("h2", {}, labels.summary), h("table", {},
-    h("thead", {}, h("tr", {}, h("td", {}), ...sides.map(side => h("th", {scope: "col"}, `${side === "black" ? "☗" : "☖"} ${game.players[side] || labels[side]}`)))),
-    h("tbody", {}, row(labels.accuracy, side => summary[side].accuracy === null ? "" : `${Math.round(summary[side].accuracy)} %`, "accuracy"),
-      row(labels.mean_loss, side => summary[side].loss.toFixed(1)),
-      row(labels.best_moves, side => `${summary[side].best} / ${summary[side].moves}`),
-      ...grades.map(grade => row(labels[`grade_${grade}`], counted(grade))))));
+  at("summary").append(h("h2", {}, _("Summary")), h("table", {},
+    h("thead", {}, h("tr", {}, h("td", {}), ...sides.map(side => h("th", {scope: "col"}, `${side === "black" ? "☗" : "☖"} ${game.players[side] || SIDE_NAMES[side]}`)))),
+    h("tbody", {}, row(_("Accuracy"), side => summary[side].accuracy === null ? "" : `${Math.round(summary[side].accuracy)} %`, "accuracy"),
+      row(_("Mean loss, points"), side => summary[side].loss.toFixed(1)),
+      row(_("Best moves"), side => `${summary[side].best} / ${summary[side].moves}`),
+      ...grades.map(grade => row(GRADE_NAMES[grade], counted(grade))))));
 }
 
 function buildPuzzles() {
   at("puzzles").hidden = !game.puzzles.length;
   puzzles = new PuzzlePlayer(board, at("now"), game, ply => { board.turn(turned); goTo(ply); });
-  at("puzzles").append(h("h2", {}, labels.puzzles), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
-    h("p", {}, puzzle.goal, " ", h("span", {class: "soft"}, fillText(labels.move_number, {number: puzzle.ply + 1}))),
-    h("button", {type: "button", onclick: () => startPuzzle(number)}, fillText(labels.puzzle, {number: number + 1})))));
+  at("puzzles").append(h("h2", {}, _("Puzzles")), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
+    h("p", {}, puzzle.goal, " ", h("span", {class: "soft"}, _("Move {number}", {number: puzzle.ply + 1}))),
+    h("button", {type: "button", onclick: () => startPuzzle(number)}, _("Puzzle {number}", {number: number + 1})))));
 }
 
 function startPuzzle(number) {
@@ -272,15 +273,15 @@ function startPuzzle(number) {
 }
 
 function buildRecord() {
-  const items = [...game.headers, [labels.engine, game.engine]].filter(([, value]) => value);
+  const items = [...game.headers, [_("Engine"), game.engine]].filter(([, value]) => value);
   const status = h("p", {class: "status", role: "status"});
-  const copier = (label, text) => h("button", {type: "button", onclick: async () => { await copyText(text()); status.textContent = labels.copied; }}, label);
+  const copier = (label, text) => h("button", {type: "button", onclick: async () => { await copyText(text()); status.textContent = _("Copied."); }}, label);
   const shownSfen = () => here.line ? here.line.steps[here.line.index].sfen : nodes[here.ply].sfen;
   const name = `${game.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "game"}.kif`;
-  at("record").append(h("h2", {}, labels.record),
+  at("record").append(h("h2", {}, _("Record")),
     h("dl", {}, ...items.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
-    h("div", {class: "buttons"}, copier(labels.copy_sfen, shownSfen), copier(labels.copy_kif, () => game.kif),
-      h("button", {type: "button", onclick: () => saveText(name, game.kif)}, labels.save_kif), copier(labels.copy_link, () => new URL(`#${here.ply}`, location.href).href)),
+    h("div", {class: "buttons"}, copier(_("Copy SFEN"), shownSfen), copier(_("Copy KIF"), () => game.kif),
+      h("button", {type: "button", onclick: () => saveText(name, game.kif)}, _("Save KIF")), copier(_("Copy link to this move"), () => new URL(`#${here.ply}`, location.href).href)),
     status);
 }
 
@@ -293,13 +294,13 @@ function inGame(action) {
 
 function buildControls() {
   const button = (label, text, action, kind) => h("button", {type: "button", class: kind, title: label, "aria-label": label, onclick: action}, text);
-  const mistakes = [["previous_mistake", -1], ["next_mistake", 1]].map(([key, by]) => h("button", {
-    type: "button", onclick: inGame(() => goToNext(isMistake, by)), disabled: !nodes.some(isMistake)}, labels[key]));
+  const mistakes = [[_("Previous mistake"), -1], [_("Next mistake"), 1]].map(([label, by]) => h("button", {
+    type: "button", onclick: inGame(() => goToNext(isMistake, by)), disabled: !nodes.some(isMistake)}, label));
   at("controls").append(
-    button(labels.first, "«", inGame(() => goTo(0)), "step"), button(labels.previous, "‹", inGame(() => step(-1)), "step"),
-    button(labels.next, "›", inGame(() => step(1)), "step"), button(labels.last, "»", inGame(goToEnd), "step"),
-    h("div", {class: "row"}, ...mistakes, button(labels.turn, "⇅", () => setTurned(!turned), "icon"),
-      button(labels.letters, "A字", () => { letters = !letters; board.setLetters(letters); }, "icon")));
+    button(_("First position"), "«", inGame(() => goTo(0)), "step"), button(_("Previous move"), "‹", inGame(() => step(-1)), "step"),
+    button(_("Next move"), "›", inGame(() => step(1)), "step"), button(_("Last position"), "»", inGame(goToEnd), "step"),
+    h("div", {class: "row"}, ...mistakes, button(_("Turn the board"), "⇅", () => setTurned(!turned), "icon"),
+      button(_("Letters or kanji on the pieces"), "A字", () => { letters = !letters; board.setLetters(letters); }, "icon")));
 }
 
 function setTurned(value) {
@@ -329,18 +330,16 @@ function listen() {
 }
 
 function buildGraph() {
-  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg"), caption = h("span", {});
-  picture.id = "graph";
-  picture.setAttribute("role", "group");
-  picture.setAttribute("aria-label", labels.graph_help);
-  at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, labels.graph),
-    TIMED ? h("span", {class: "soft"}, labels.time_used) : null), caption), picture);
+  const help = _("Black's chance of winning. Arrow keys go through the game.");
+  const picture = svg("svg", {id: "graph", role: "group", "aria-label": help}), caption = h("span", {});
+  at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, _("Win chance")),
+    TIMED ? h("span", {class: "soft"}, _("time used")) : null), caption), picture);
   graph = new WinGraph(picture, caption, game, ply => inGame(() => goTo(ply))());
 }
 
 document.title = at("title").textContent = game.title;
 at("about").textContent = game.about;
-board = new ShogiBoard(at("board"), {labels});
+board = new ShogiBoard(at("board"));
 buildControls();
 buildGraph();
 buildMoves();

@@ -4,6 +4,10 @@
 const HAND_ORDER = ["R", "B", "G", "S", "N", "L", "P"];
 const PIECE_KANJI = {K: "玉", k: "王", R: "飛", B: "角", G: "金", S: "銀", N: "桂", L: "香", P: "歩",
                      "+R": "龍", "+B": "馬", "+S": "全", "+N": "圭", "+L": "杏", "+P": "と"};
+const PIECE_NAMES = {
+  K: _("king"), R: _("rook"), B: _("bishop"), G: _("gold"), S: _("silver"), N: _("knight"), L: _("lance"), P: _("pawn"),
+  "+R": _("dragon"), "+B": _("horse"), "+S": _("promoted silver"), "+N": _("promoted knight"), "+L": _("promoted lance"), "+P": _("tokin"),
+};
 const RANK_KANJI = "一二三四五六七八九";
 const PIECE_SCALE = {K: 1.06, R: 1.04, B: 1.04, G: 1, S: 1, N: 0.95, L: 0.91, P: 0.89};
 const PIECE_OUTLINE = "M55 7 L87 24 L98 112 H12 L23 24 Z";  // within 110 x 120, the size of a square
@@ -107,9 +111,9 @@ const GRID_LINES = `<svg class="sb-lines" viewBox="0 0 99 108" preserveAspectRat
   + [[33, 36], [66, 36], [33, 72], [66, 72]].map(([x, y]) => `<circle cx="${x}" cy="${y}" r="0.75"/>`).join("") + "</svg>";
 
 class ShogiBoard {
-  // `labels` has the texts of page_labels.py; squares are named in the language of the document. onMove(usi) is called with a move of setLegal's list.
-  constructor(element, {turned = false, labels, letters = false, onMove = () => {}}) {
-    Object.assign(this, {element, turned, labels, letters, onMove});
+  // onMove(usi) is called with a move of setLegal's list.
+  constructor(element, {turned = false, onMove = () => {}} = {}) {
+    Object.assign(this, {element, turned, letters: false, onMove});
     this.position = null;
     this.shown = {last: null, arrows: [], check: false};
     this.legal = null;
@@ -159,12 +163,7 @@ class ShogiBoard {
 
   build() {
     if (!document.getElementById("sb-gradients")) document.body.insertAdjacentHTML("beforeend", PIECE_GRADIENTS);
-    const make = (tag, className, parent, attributes = {}) => {
-      const made = document.createElement(tag);
-      made.className = className;
-      for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-      return parent.appendChild(made);
-    };
+    const make = (tag, name, parent, attributes = {}) => parent.appendChild(h(tag, {class: name, ...attributes}));
     this.element.classList.add("sb");
     const frame = make("div", "sb-layout", this.element);
     this.names = {black: ["", ""], white: ["", ""]};
@@ -177,19 +176,15 @@ class ShogiBoard {
     const wood = make("div", "sb-wood", frame);
     this.files = make("div", "sb-files", wood, {"aria-hidden": "true"});
     this.ranks = make("div", "sb-ranks", wood, {"aria-hidden": "true"});
-    this.grid = make("div", "sb-grid", wood, {role: "grid", "aria-label": this.labels.board});
+    this.grid = make("div", "sb-grid", wood, {role: "grid", "aria-label": _("Board")});
     this.grid.innerHTML = GRID_LINES;
     this.cells = [];
     for (let row = 0; row < 9; row++) {
       const line = make("div", "sb-row", this.grid, {role: "row"});
       for (let column = 0; column < 9; column++) this.cells.push(make("div", "sb-square", line, {role: "gridcell"}));
     }
-    this.arrows = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    this.arrows.setAttribute("class", "sb-arrows");
-    this.arrows.setAttribute("viewBox", "0 0 99 108");
-    this.arrows.setAttribute("aria-hidden", "true");
-    this.grid.appendChild(this.arrows);
-    this.question = make("div", "sb-question", this.grid, {role: "dialog", "aria-label": this.labels.promotion});
+    this.arrows = this.grid.appendChild(svg("svg", {class: "sb-arrows", viewBox: "0 0 99 108", "aria-hidden": "true"}));
+    this.question = make("div", "sb-question", this.grid, {role: "dialog", "aria-label": _("Promote?")});
     this.question.hidden = true;
     this.hands.bottom = hand("bottom");
   }
@@ -244,17 +239,17 @@ class ShogiBoard {
 
   squareLabel(square, piece, target) {
     const name = document.documentElement.lang === "ja" ? `${square[0]}${RANK_KANJI[rankOf(square) - 1]}` : square;
-    const text = piece ? this.pieceLabel(piece) : this.labels.empty;
-    return `${name} ${text}${target ? `, ${this.labels.target}` : ""}`;
+    const text = piece ? this.pieceLabel(piece) : _("empty");
+    return `${name} ${text}${target ? `, ${_("can move here")}` : ""}`;
   }
 
   pieceLabel(piece) {
-    const side = this.labels[isBlackPiece(piece) ? "black" : "white"];
-    return fillText(this.labels.piece, {side, piece: this.labels[`piece_${piece.toUpperCase()}`]});
+    const side = SIDE_NAMES[isBlackPiece(piece) ? "black" : "white"];
+    return _("{side} {piece}", {side, piece: PIECE_NAMES[piece.toUpperCase()]});
   }
 
   drawHand({area, slots}, side) {
-    area.setAttribute("aria-label", fillText(this.labels.hand, {side: this.labels[side]}));
+    area.setAttribute("aria-label", _("{side}'s hand", {side: SIDE_NAMES[side]}));
     area.classList.toggle("sb-to-move", this.position.side === side);
     slots.forEach((slot, index) => {
       const letter = side === "black" ? HAND_ORDER[index] : HAND_ORDER[index].toLowerCase();
@@ -265,7 +260,7 @@ class ShogiBoard {
       slot.dataset.hand = own ? source : "";
       slot.disabled = !(own && this.canMove(source));
       slot.classList.toggle("sb-source", own && this.source === source);
-      slot.setAttribute("aria-label", fillText(this.labels.in_hand, {piece: this.pieceLabel(letter), count}));
+      slot.setAttribute("aria-label", _("{piece}, {count} in hand", {piece: this.pieceLabel(letter), count}));
     });
   }
 
@@ -273,7 +268,7 @@ class ShogiBoard {
     for (const [place, side] of [["top", this.turned ? "black" : "white"], ["bottom", this.turned ? "white" : "black"]]) {
       const [name, note] = this.names[side], area = this.hands[place].name;
       area.innerHTML = '<b></b><span class="sb-note"></span>';
-      area.firstChild.textContent = `${side === "black" ? "☗" : "☖"} ${name || this.labels[side]}`;
+      area.firstChild.textContent = `${side === "black" ? "☗" : "☖"} ${name || SIDE_NAMES[side]}`;
       area.firstChild.title = name;
       area.lastChild.textContent = note;
     }
@@ -356,7 +351,7 @@ class ShogiBoard {
       const button = document.createElement("button"), promoted = move[4] === "+";
       button.type = "button";
       button.innerHTML = pieceSvg((promoted ? "+" : "") + piece, isBlackPiece(piece) === this.turned, this.letters);
-      button.setAttribute("aria-label", this.labels[promoted ? "promote" : "not_promote"]);
+      button.setAttribute("aria-label", promoted ? _("Promote") : _("Do not promote"));
       button.onclick = () => { this.grid.querySelector(`[data-square="${target}"]`).focus(); this.play(move); };
       this.question.appendChild(button);
     }

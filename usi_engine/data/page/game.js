@@ -1,17 +1,16 @@
 "use strict";
 // The page of a game. The program keeps the game; the page shows its state, waits for changes and sends actions.
 
-const {labels, board: boardLabels, choices, state: firstState} = JSON.parse(document.getElementById("data").textContent);
 const byId = id => document.getElementById(id);
 const RETRY_MILLISECONDS = 1000;
 
-let state = firstState;
+let state = data.state;
 let received = performance.now();  // when the state arrived: the clock has run since then
 let viewed = null;                 // ply of an earlier position that is shown instead of the present one
 let turned = state.side === "w";
 let offline = false;
 
-const board = new ShogiBoard(byId("board"), {turned, labels: boardLabels, onMove: move => act("move", {move})});
+const board = new ShogiBoard(byId("board"), {turned, onMove: move => act("move", {move})});
 
 // ---- messages to and from the program ----
 
@@ -73,18 +72,18 @@ function say(text) {
 }
 
 function nameOf(side) {
-  return labels[side === "b" ? "black" : "white"];
+  return SIDE_NAMES[side === "b" ? "black" : "white"];
 }
 
 function statusText() {
-  if (offline) return fillText(labels.offline, {command: "usi_engine play --browser"});
-  if (viewed !== null) return fillText(labels.viewed, {ply: viewed, count: state.ply});
-  if (!state.started) return labels.notStarted;
+  if (offline) return _("The program has ended. Start it again with: {command}", {command: "usi_engine play --browser"});
+  if (viewed !== null) return _("After move {ply} of {count}", {ply: viewed, count: state.ply});
+  if (!state.started) return _("Choose the terms of the game");
   if (state.ending) return state.ending;
-  if (state.hint) return fillText(labels.hintShown, {move: state.hint.text});
-  if (!personMoves()) return fillText(labels.thinking, {engine: state.players[state.turn]});
-  if (state.thinking) return labels.hintSought;
-  return state.side ? labels.yourMove : fillText(labels.sideMoves, {side: nameOf(state.turn)});
+  if (state.hint) return _("Hint: {move}", {move: state.hint.text});
+  if (!personMoves()) return _("{engine} is thinking", {engine: state.players[state.turn]});
+  if (state.thinking) return _("Looking for a hint");
+  return state.side ? _("Your move") : _("{side} to move", {side: nameOf(state.turn)});
 }
 
 function personMoves() {
@@ -99,7 +98,7 @@ function draw() {
   board.setLegal(now && !offline && personMoves() ? state.legal : null);
   if (byId("status").textContent !== statusText()) byId("status").textContent = statusText();  // screen readers read each change
   byId("status").classList.toggle("busy", now && state.thinking);
-  document.title = state.started ? `${statusText()} - Komadori` : `Komadori - ${labels.title}`;
+  document.title = state.started ? `${statusText()} - Komadori` : `Komadori - ${_("A game of shogi")}`;
   drawButtons();
   drawMoves(ply);
   drawReview();
@@ -122,7 +121,7 @@ function drawMoves(ply) {
   if (list.dataset.moves !== key) {
     list.dataset.moves = key;
     list.replaceChildren(...state.moves.map(moveItem));
-    if (!state.ply) list.append(h("li", {class: "soft"}, labels.noMoves));
+    if (!state.ply) list.append(h("li", {class: "soft"}, _("No moves yet")));
   }
   for (const [index, button] of list.querySelectorAll("button").entries()) {
     if (index + 1 === ply) button.setAttribute("aria-current", "true");
@@ -139,7 +138,7 @@ function drawReview() {
   const review = state.review;
   byId("review").hidden = !review;
   if (!review) return;
-  byId("reviewing").textContent = review.fault || fillText(labels.reviewing, review);
+  byId("reviewing").textContent = review.fault || _("Analysing the game: {done} of {count} positions", review);
   byId("reviewing").hidden = byId("progress").hidden = review.ready;
   byId("progress").max = review.count;
   byId("progress").value = review.done;
@@ -155,7 +154,7 @@ function timeText(side) {
   const clock = state.clock;
   if (!clock) return "";
   const spent = clock.running === side ? clock.spent + performance.now() - received : 0, left = clock[side] - spent;
-  if (left <= 0 && clock.byoyomi) return fillText(labels.seconds, {seconds: wholeSeconds(left + clock.byoyomi)});
+  if (left <= 0 && clock.byoyomi) return _("{seconds} s", {seconds: wholeSeconds(left + clock.byoyomi)});
   return clockText(wholeSeconds(left));
 }
 
@@ -198,12 +197,6 @@ function onKey(event) {
   event.preventDefault();
 }
 
-function fillTexts() {
-  for (const element of document.querySelectorAll("[data-text]")) element.textContent = labels[element.dataset.text];
-  for (const [id, name] of [["sideChosen", "side"], ["handicap", "handicap"]])
-    byId(id).replaceChildren(...choices[name].map(value => new Option(labels[value], value)));
-}
-
 function listen() {
   const actions = {takeBack: "take_back", hint: "hint", resign: "resign", declare: "declare"};
   for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", () => act(action));
@@ -217,7 +210,7 @@ function listen() {
   setInterval(() => { if (state.clock && state.clock.running) drawClocks(); }, 200);
 }
 
-fillTexts();
+for (const element of document.querySelectorAll("[data-text]")) element.textContent = _(element.textContent);
 listen();
 draw();
 if (!state.started) openTerms();

@@ -36,7 +36,7 @@ class WinGraph {
 
   describe(ply) {
     const {move, text, win} = this.game.nodes[ply];
-    this.caption.textContent = `${ply}  ${move || this.game.labels.start}  ${text}  (${Math.round(win)} %)`;
+    this.caption.textContent = `${ply}  ${move || _("Start")}  ${text}  (${Math.round(win)} %)`;
   }
 
   draw() {
@@ -67,12 +67,7 @@ class WinGraph {
   }
 
   drawTexts(phases) {
-    const add = (x, y, text, anchor) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", "text");
-      for (const [name, value] of Object.entries({x, y, "text-anchor": anchor})) made.setAttribute(name, value);
-      made.textContent = text;
-      this.svg.appendChild(made);
-    };
+    const add = (x, y, text, anchor) => this.svg.appendChild(svg("text", {x, y, "text-anchor": anchor}, text));
     add(4, 12, "☗ 100 %", "start");
     add(4, this.height - 3, "☖ 100 %", "start");
     phases.forEach(({ply, name}, index) => {
@@ -82,12 +77,9 @@ class WinGraph {
   }
 
   drawMistake(node, ply) {
-    const link = document.createElementNS("http://www.w3.org/2000/svg", "a");
-    link.setAttribute("href", `#${ply}`);
-    link.setAttribute("aria-label", `${ply} ${node.move} ${node.gradeText}`);
+    const link = this.svg.appendChild(svg("a", {href: `#${ply}`, "aria-label": `${ply} ${node.move} ${node.gradeText}`}));
     const at = `cx="${this.x(ply)}" cy="${this.y(node.win)}"`;
     link.innerHTML = `<circle class="target" ${at} r="12"/><circle class="dot ${node.grade}" ${at} r="5"/>`;
-    this.svg.appendChild(link);
   }
 
   moveTo(ply) {

@@ -1,12 +1,20 @@
 "use strict";
 // Helpers of all pages.
 
-// Fill in the words in braces.
-const fillText = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
+const data = JSON.parse(document.getElementById("data").textContent);
 
-// Make an element. Attributes that begin with "on" are listeners; false, null and undefined leave an attribute out.
-function h(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
+// Return a text in the language of the page, with the words in braces filled in. The program finds the texts in these
+// files as arguments of this function and, in HTML, in elements with `data-text`.
+const _ = (text, values = {}) => (data.texts[text] || text).replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
+
+const SIDE_NAMES = {black: _("Black"), white: _("White")};
+const GRADE_NAMES = {blunder: _("Blunders"), mistake: _("Mistakes"), dubious: _("Dubious moves"), inaccuracy: _("Inaccuracies")};
+
+// Make an element of HTML or SVG. Attributes that begin with "on" are listeners; false, null and undefined leave an attribute out.
+const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+function filled(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made[name] = value;
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value === true ? "" : value);

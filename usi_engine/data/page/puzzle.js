@@ -6,7 +6,7 @@ const ANSWER_DELAY = 500;  // milliseconds before the defender's move
 class PuzzlePlayer {
   // onClose(ply) is called with the position of the game to return to.
   constructor(board, panel, game, onClose) {
-    Object.assign(this, {board, panel, game, labels: game.labels, onClose, puzzle: null});
+    Object.assign(this, {board, panel, game, onClose, puzzle: null});
     board.onMove = move => this.answer(move);
   }
 
@@ -34,17 +34,17 @@ class PuzzlePlayer {
   }
 
   drawPanel() {
-    const {labels, game, puzzle} = this, last = this.number === game.puzzles.length - 1;
+    const {game, puzzle} = this, last = this.number === game.puzzles.length - 1;
     this.status = h("p", {class: "status", role: "status"});
     this.solution = h("p", {});
-    this.helpers = [h("button", {type: "button", onclick: () => this.hint()}, labels.puzzle_hint),
-                    h("button", {type: "button", onclick: () => this.giveUp()}, labels.puzzle_show)];
+    this.helpers = [h("button", {type: "button", onclick: () => this.hint()}, _("Hint")),
+                    h("button", {type: "button", onclick: () => this.giveUp()}, _("Show the solution"))];
     this.panel.replaceChildren(
-      h("h2", {}, fillText(labels.puzzle, {number: this.number + 1}), h("span", {class: "soft"}, fillText(labels.move_number, {number: puzzle.ply + 1}))),
+      h("h2", {}, _("Puzzle {number}", {number: this.number + 1}), h("span", {class: "soft"}, _("Move {number}", {number: puzzle.ply + 1}))),
       h("p", {}, puzzle.goal), this.status, this.solution,
       h("div", {class: "buttons"}, ...this.helpers,
-        last ? null : h("button", {type: "button", onclick: () => this.start(this.number + 1)}, labels.puzzle_next),
-        h("button", {type: "button", onclick: () => this.close()}, labels.puzzle_close)));
+        last ? null : h("button", {type: "button", onclick: () => this.start(this.number + 1)}, _("Next puzzle")),
+        h("button", {type: "button", onclick: () => this.close()}, _("Close the puzzle"))));
   }
 
   // Let the solver move.
@@ -58,17 +58,17 @@ class PuzzlePlayer {
   }
 
   answer(move) {
-    const {labels, puzzle} = this;
+    const {puzzle} = this;
     if (!puzzle.accept[this.done / 2].includes(move)) {
       this.status.className = "status mistake";
-      this.status.textContent = labels.puzzle_wrong;
+      this.status.textContent = _("That is not the solution. Try again.");
       return this.ask();
     }
     this.push(move);
     // Another move that is accepted has no reply in the solution.
-    if (move !== puzzle.solution[this.done - 1] || this.done >= puzzle.solution.length) return this.solved(labels.puzzle_right);
+    if (move !== puzzle.solution[this.done - 1] || this.done >= puzzle.solution.length) return this.solved(_("Correct."));
     this.status.className = "status best";
-    this.status.textContent = labels.puzzle_go_on;
+    this.status.textContent = _("Correct. Go on.");
     this.board.setLegal(null);
     this.timer = setTimeout(() => { this.push(puzzle.solution[this.done]); this.ask(); }, ANSWER_DELAY);
   }
@@ -98,7 +98,7 @@ class PuzzlePlayer {
     this.board.setLegal(null);
     this.status.className = "status best";
     this.status.textContent = text;
-    this.solution.textContent = `${this.labels.solution}: ${this.puzzle.names.join(" ")}  ${this.puzzle.answer}`;
+    this.solution.textContent = `${_("Solution")}: ${this.puzzle.names.join(" ")}  ${this.puzzle.answer}`;
     for (const button of this.helpers) button.disabled = true;
   }
 }

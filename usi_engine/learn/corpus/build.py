@@ -25,12 +25,11 @@ from usi_engine.evaluation.load import load_evaluation
 from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
 from usi_engine.learn.corpus.smoothing import smoothed
 from usi_engine.learn.corpus.sources import Chunk, SkippedItems, chunks_of
-from usi_engine.learn.files import atomic_write
 from usi_engine.learn.game import Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.faults import Fault
-from usi_engine.records.files import write_text
+from usi_engine.records.files import atomic_write, write_text
 
 Positions = npt.NDArray[Any]
 LONGEST_GAME = 2048  # positions

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from usi_engine.learn.corpus.packed import WRITERS, packed_positions
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
-from usi_engine.learn.files import atomic_write, check_not_weights, check_output
-from usi_engine.learn.game import SourceError
+from usi_engine.learn.files import check_not_weights, check_output, check_suffix
 from usi_engine.progress import Progress
+from usi_engine.records.files import atomic_write
 
 
 def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
@@ -16,11 +16,10 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
 
     Return the number of positions, and the items that cannot be used. SourceError, OSError.
     """
-    if out.suffix not in WRITERS:
-        raise SourceError(f"--out {out}: expected a name ending in {', '.join(WRITERS)}")
+    check_suffix(out, *WRITERS)
     check_output(out, paths)
     check_not_weights(out)
-    write, source, progress = WRITERS[out.suffix], GameSource(paths), Progress("games")
+    write, source, progress = WRITERS[out.suffix.lower()], GameSource(paths), Progress("games")
     with atomic_write(out) as part, part.open("wb") as file:
         for _, place, game in source.games():
             try:

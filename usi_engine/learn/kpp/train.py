@@ -20,10 +20,10 @@ from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.files import atomic_write
 from usi_engine.learn.kpp.export import export
 from usi_engine.learn.kpp.warm_start import load_model
 from usi_engine.progress import POSITIONS, Progress
+from usi_engine.records.files import atomic_write
 
 BLOCK = 1 << 14
 SORT_SPAN = 1 << 12  # positions sorted at a time: more are faster, but their order is less random

@@ -35,6 +35,11 @@ class Ranks:
             dist.barrier()
 
 
+def first_sentence(error: Exception) -> str:
+    """Return the beginning of a message of torch, which may be long."""
+    return str(error).partition("\n")[0].partition(". ")[0]
+
+
 def choose_device(name: str, threads: int) -> str:
     """Return the torch device of this process for `auto` or a name of torch's. ValueError."""
     if threads:
@@ -44,7 +49,7 @@ def choose_device(name: str, threads: int) -> str:
     try:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError) as error:  # torch without CUDA raises the latter
-        raise ValueError(f"--device {name}: {str(error).splitlines()[0]}") from None
+        raise ValueError(f"--device {name}: {first_sentence(error)}") from None
     if name == "cuda":
         name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     if name.startswith("cuda"):

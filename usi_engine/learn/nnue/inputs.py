@@ -17,7 +17,6 @@ from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.engine import BONAPIECES, SQUARES
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.features import MIRRORED
-from usi_engine.evaluation.selectors import POINT_CLASSES
 from usi_engine.learn.nnue.features import MIRROR_SQUARE, hand_table, piece_views
 
 # Words of 16 bits of a position that a device needs, from the pieces to the end.
@@ -169,7 +168,7 @@ class Expander:
         assert self.hands is not None and classes is not None
         given = self.hands[numbers]
         if classes.points:
-            return ((given.sum(1) + 3) // 4).clamp(max=POINT_CLASSES - 1)
+            return ((given.sum(1) + classes.points - 1) // classes.points).clamp(max=classes.count - 1)
         bits = [1 << bit for bit in range(classes.count.bit_length() - 1)]
         return torch.stack([(given == bit).any(1).long() * bit for bit in bits]).sum(0)
 

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import matplotlib.figure
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -27,7 +28,6 @@ from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_check
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.files import atomic_write
 from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
 from usi_engine.learn.nnue.device import Ranks, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
@@ -36,7 +36,7 @@ from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
-from usi_engine.records.files import write_text
+from usi_engine.records.files import atomic_write, write_text
 from usi_engine.usi.options import FV_SCALE
 
 REPORT_SECONDS = 2.0
@@ -269,14 +269,12 @@ class NetworkTraining:
 
 def draw_curve(curve: Curve, path: Path, title: str) -> None:
     """Draw the divergence on held-out positions by epochs."""
-    import matplotlib.figure  # noqa: PLC0415  (slow to import)
-
     axes = (figure := matplotlib.figure.Figure(layout="constrained")).subplots()
     for name in ("divergence", "rounded_divergence"):
         points = [(point["epoch"], point[name]) for point in curve if name in point]
         axes.plot(*zip(*points, strict=True), marker="o", label=name.replace("_", " ")) if points else None
     axes.set(title=title, xlabel="epoch", ylabel="held-out divergence")
-    axes.legend()
+    axes.legend() if axes.lines else None  # none were held out
     figure.savefig(path)
 
 

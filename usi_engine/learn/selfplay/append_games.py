@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
-from usi_engine.learn.game import ScoredGame, SourceError
+from usi_engine.learn.files import check_suffix
+from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.pool import Work
-from usi_engine.learn.selfplay.game_file import PACKED_SUFFIX
+from usi_engine.learn.selfplay.game_file import TEXT_SUFFIX
 from usi_engine.player import Player, PlayRules, new_player
 from usi_engine.progress import Progress
 from usi_engine.records.files import naming_errors
@@ -38,8 +39,7 @@ def append_games(
 
     Return the number of these games and the unusable items. SourceError, OSError, WeightsError.
     """
-    if out.suffix.lower() == PACKED_SUFFIX:
-        raise SourceError(f"--out {out}: only selfplay writes packed games; choose a name that ends in .tsv")
+    check_suffix(out, TEXT_SUFFIX)
     source, skipped = GameSource(paths), SkippedItems()
     tasks = ((*numbered, setting) for numbered in source.games() if numbered[0] > begun)
     progress = Progress("games", sum(1 for _ in islice(GameSource(paths).games(), begun, None)), begun)

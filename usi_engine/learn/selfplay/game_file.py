@@ -14,12 +14,12 @@ import numpy as np
 from usi_engine.learn.corpus.buckets import write_positions
 from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks
 from usi_engine.learn.corpus.sources import parse_game_line
-from usi_engine.learn.files import check_output
+from usi_engine.learn.files import check_output, check_suffix
 from usi_engine.learn.game import LETTERS, START, ScoredGame, SourceError
 from usi_engine.records.faults import Fault
 from usi_engine.records.files import naming_errors
 
-PACKED_SUFFIX = ".games"
+TEXT_SUFFIX, PACKED_SUFFIX = ".tsv", ".games"
 BLOCK = 1000  # games in a block of packed games, except the last block
 WRITE_SECONDS = 30.0  # after which the last block is written again, with the games that have come since
 COMPLETE_LINE = re.compile(rb"[bwd]\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*\n")
@@ -149,6 +149,7 @@ def checked(path: Path, game: ScoredGame | Fault) -> ScoredGame:
 @contextmanager
 def appending(path: Path) -> Iterator[TextFile | PackedFile]:
     """Open a file of games at its end, without an incomplete last game or block. SourceError if it is another file."""
+    check_suffix(path, TEXT_SUFFIX, PACKED_SUFFIX)
     check_output(path)
     with naming_errors(path):
         file = PackedFile(path) if path.suffix.lower() == PACKED_SUFFIX else TextFile(path)
