@@ -45,7 +45,7 @@ def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine) -> None:
     """A mate no longer than the depth is played at once, however much time is left."""
     engine = scripted(Script(value=lambda depth: 31997 if depth >= 5 else 50))
     engine.send("go btime 600000 wtime 600000")
-    engine.expect("^bestmove", timeout=2)
+    engine.expect("^bestmove", timeout=10)
     assert engine.seen[-2].startswith("info depth 5 ") and " score mate 3 " in engine.seen[-2]
 
 

@@ -180,7 +180,7 @@ def test_weights_are_not_replaced(
 
 def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(games), "--out", str(tmp_path / "out.txt")]) == 1
-    assert "out.txt: expected a name ending in .psv, .bin, .hcpe" in capsys.readouterr().err
+    assert "out.txt: expected a name that ends in .psv or .bin or .hcpe" in capsys.readouterr().err
     out = tmp_path / "out.psv"
     out.write_bytes(b"before")
     assert main(["export", str(games), str(tmp_path / "none.tsv"), "--out", str(out)]) == 1

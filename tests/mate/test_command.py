@@ -133,6 +133,7 @@ def test_moves_of_a_record_are_its_solution(square: str, solution: tuple[str, ..
         (["1/2/3/4/5/6/7/8/9.tsv"], "No such file or directory"),
         ([str(RECORDS / "broken.kif")], "broken.kif, line 15, move 7: not a move: '7 １六'"),
         (["sfen", "9/9", "b", "-"], "2 ranks in '9/9 b -'"),
+        (["8k/9/9/9/9/9/9/9", "b", "-"], "8 ranks in '8k/9/9/9/9/9/9/9 b -'"),
         (["startpos", "moves", "7g7a"], "7g7a"),
     ],
 )

@@ -106,9 +106,9 @@ def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
 
 
 def looks_like_position(text: str) -> bool:
-    """Return True if the text is meant as a position, not as files."""
+    """Return True if the text is meant as a position, also one with a rank too few or too many, not as files."""
     first = text.partition(" ")[0]
-    is_board = first.count("/") == 8 and not first.startswith("/") and "." not in first
+    is_board = 7 <= first.count("/") <= 9 and not first.startswith("/") and "." not in first
     return is_board or first in ("position", "sfen", "startpos")
 
 
