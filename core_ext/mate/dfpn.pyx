@@ -12,8 +12,8 @@ Extensions of the plain algorithm:
 - Initial proof and disproof numbers: see mate.solver.
 
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
-children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and a constant for
-each other child that is not settled (weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
+children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and the bit length of
+each other child's phi (a constant in weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
 would count positions twice that several checks lead to. A search for a mate within some plies takes the sum: it mostly
 has to disprove every check.
 """
@@ -39,9 +39,6 @@ from core_ext.mate.solver cimport (
     MAX_MATE_PLY, node_key, PnNode, proved, RETURNED, Solver, unsolved,
 )
 from core_ext.shogi.types cimport *
-
-cdef enum:
-    OTHER_CHECK = 2         # disproof number of each other check, beside the greatest
 
 
 cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept nogil:
@@ -195,18 +192,26 @@ cdef inline uint32_t child_phi(const PnNode *node, const PnResult *result) noexc
     return result.dn if node.attacking else result.pn
 
 
+cdef inline uint32_t bit_length(uint32_t number) noexcept nogil:
+    cdef uint32_t length = 0
+    while number:
+        number >>= 1
+        length += 1
+    return length
+
+
 cdef uint32_t delta_of(const Solver *s, PnNode *node) noexcept nogil:
     """Return the node's delta, 0 if all children are settled; set node.others. A child must be chosen."""
     cdef uint64_t total = 0
-    cdef uint32_t most = 0, unsettled = 0, phi, chosen = child_phi(node, &s.children[node.chosen].result)
+    cdef uint32_t most = 0, lengths = 0, phi, chosen = child_phi(node, &s.children[node.chosen].result)
     cdef int i
     for i in range(node.first, node.first + node.count):
         phi = child_phi(node, &s.children[i].result)
         most = max(most, phi)
         total += phi
-        unsettled += phi > 0
+        lengths += bit_length(phi)
     if node.attacking and node.remaining == UNLIMITED:
-        node.others = OTHER_CHECK * (max(unsettled, 1) - 1)
+        node.others = lengths - bit_length(chosen)
         return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
     total = min(total, <uint64_t>(PROOF_INFINITE - 1))
     node.others = <uint32_t>total - min(chosen, <uint32_t>total)
