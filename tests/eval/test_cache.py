@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core_ext.engine import KppWeights
-from usi_engine.evaluation import cache
-from usi_engine.evaluation.kpp_file import load_weights, read_file
+from usi_engine.evaluation import cache, kpp_file
+from usi_engine.evaluation.kpp_file import load_weights
 from usi_engine.evaluation.names import KPP
 
 
@@ -18,8 +17,12 @@ class Arrays:
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]
 
+    def allocate(self) -> None: ...
+
     def memory(self) -> list[memoryview]:
         return [memoryview(array) for array in self.arrays]
+
+    def complete(self, tempo: int) -> None: ...
 
 
 def test_stored_arrays_come_back_if_their_sizes_fit(cache_folder: Path) -> None:
@@ -56,19 +59,26 @@ def test_old_partial_files_are_removed(cache_folder: Path) -> None:
     assert sorted(file.name for file in cache_folder.iterdir()) == ["new.part", "some.unfolded"]
 
 
-def test_a_damaged_cache_is_written_again(cache_folder: Path, weights: KppWeights) -> None:
+def test_a_damaged_cache_is_written_again(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loaded weights are intact in both cases."""
-    path = cache.cache_file(read_file(KPP))
-    assert path is not None
-    cache.keep(weights, path)
+    content, unfolded = bytes(range(1, 255)) * 330, list[Arrays]()
+
+    def unfold(*_: object) -> Arrays:
+        unfolded.append(Arrays(content))
+        return unfolded[-1]
+
+    monkeypatch.setattr(kpp_file, "KppWeights", lambda: Arrays(bytes(len(content))))
+    monkeypatch.setattr(kpp_file, "unfold", unfold)
+    load_weights(KPP)
+    (path,) = cache_folder.iterdir()
     kept = path.read_bytes()
     for damage in (b"", b"\x55" * 8192):
         with path.open("r+b") as stream:
-            stream.seek(100_000_000)
+            stream.seek(40_000)
             stream.write(damage)
-        loaded = load_weights(KPP)
-        assert loaded is not None and cache.checksum(loaded.memory()) == cache.checksum(weights.memory())
-        assert path.read_bytes() == kept
+        loaded: object = load_weights(KPP)
+        assert isinstance(loaded, Arrays) and loaded.arrays == [content]
+        assert (len(unfolded), path.read_bytes()) == (2 if damage else 1, kept)
 
 
 def test_other_weights_have_another_file_and_the_oldest_are_removed(cache_folder: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from core_ext.training import king_zones
+from usi_engine.evaluation.files import Fault
 from usi_engine.evaluation.kpp_file import (
     KINGS_OF_ZONE,
     ZONES,
@@ -29,6 +30,7 @@ from usi_engine.evaluation.kpp_file import (
     read_header,
     run_all,
     save_weights,
+    unpack_pieces,
     unpack_zone,
 )
 from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, WeightsError
@@ -131,18 +133,26 @@ def test_a_number_out_of_range_is_refused(saved: Path, tmp_path: Path, field: st
         load_weights(str(tmp_path / "other.kpp"))
 
 
+def piece_block(value: int) -> bytes:
+    """Return the block of piece values with one that is not zero."""
+    pieces = np.zeros(BONAPIECES, "<i4")
+    pieces[700] = value
+    return compress(pieces.tobytes())
+
+
 def test_a_piece_value_out_of_range_is_refused(saved: Path, tmp_path: Path) -> None:
-    header, blocks = read_blocks(saved.read_bytes())
+    for value in (-(2**20), 2**20):
+        assert unpack_pieces({"piece": piece_block(value)})[700] == value
     for value in (-(2**31), -(2**20) - 1, 2**20 + 1, 2**31 - 1):
-        pieces = np.zeros(BONAPIECES, "<i4")
-        pieces[700] = value
-        blocks["piece"] = compress(pieces.tobytes())
-        header["blocks"][0][1:] = [len(blocks["piece"]), hashlib.sha256(blocks["piece"]).hexdigest()]
-        (tmp_path / "other.kpp").write_bytes(file_bytes(header, blocks.values()))
-        with pytest.raises(WeightsError, match=rf"other\.kpp.*piece value {value} is not -1048576 to 1048576"):
-            read_folded(str(tmp_path / "other.kpp"))
-    with pytest.raises(WeightsError, match="piece value"):
-        load_weights(str(tmp_path / "other.kpp"))
+        with pytest.raises(Fault, match=rf"piece value {value} is not -1048576 to 1048576"):
+            unpack_pieces({"piece": piece_block(value)})
+    header, blocks = read_blocks(saved.read_bytes())
+    blocks["piece"] = piece_block(2**20 + 1)
+    header["blocks"][0][1:] = [len(blocks["piece"]), hashlib.sha256(blocks["piece"]).hexdigest()]
+    (tmp_path / "other.kpp").write_bytes(file_bytes(header, blocks.values()))
+    for read in (load_weights, read_folded):
+        with pytest.raises(WeightsError, match=r"other\.kpp.*piece value 1048577"):
+            read(str(tmp_path / "other.kpp"))
 
 
 def test_jobs_run_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,14 +17,19 @@ from usi_engine.learn.corpus.build import new_reader
 
 
 def test_from_games_to_weights(
-    teacher: Path, board: Board, new_worker: NewWorker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    teacher: Path,
+    new_worker: NewWorker,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     corpus, out = tmp_path / "corpus", tmp_path / "my.kpp"
     assert main(["corpus", str(teacher), "--out", str(corpus), "--every", "10"]) == 0
     command = ["train", str(corpus), "--out", str(out), "--network", "P", "--epochs", "2"]
     assert main(command) == 0
     assert read_blocks(out.read_bytes())[0]["card"]["plan"]["epochs"] == 2
-    assert len(new_worker(load_weights(str(out))).evaluate(board)) == 6
+    monkeypatch.setenv("KOMADORI_CACHE", "")  # the packaged weights stay in the cache of the tests
+    assert len(new_worker(load_weights(str(out))).evaluate(Board())) == 6
     assert main([*command, "--positions", "100"]) == 1
     assert "another plan (positions 0);" in capsys.readouterr().err
 
