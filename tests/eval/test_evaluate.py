@@ -62,8 +62,8 @@ class Formula:
         folded = read_folded(KPP)
         self.inverse, self.mirror = bonapiece_tables()
         self.kp, self.pp = folded.kp.astype(int), folded.pp.astype(int)
-        self.kkp = folded.kkp_step * folded.kkp.astype(int)
-        self.kpp = folded.kpp_step * folded.kpp.reshape(HALF_SQUARES, PAIRS).astype(int)
+        self.kkp, self.kkp_step = folded.kkp, folded.kkp_step
+        self.kpp, self.kpp_step = folded.kpp.reshape(HALF_SQUARES, PAIRS), folded.kpp_step
         self.right_to_move = folded.tempo
         self.kp_tempo, self.pp_tempo = folded.kp_tempo.astype(int), folded.tempo_step * folded.pp_tempo.astype(int)
 
@@ -78,10 +78,10 @@ class Formula:
         for i in range(len(seen)):
             total += self.kp[king * 1548 + min(numbers[i] for numbers, _ in symmetric)]
             place = min(far * 1548 + numbers[i] for numbers, far in symmetric)
-            total += self.kkp[king * 81 * 1548 + place]
+            total += self.kkp_step * int(self.kkp[king * 81 * 1548 + place])
             for j in range(i):
                 place = min(pair(numbers[i], numbers[j]) for numbers, _ in symmetric)
-                total += self.pp[place] + self.kpp[king][place]
+                total += self.pp[place] + self.kpp_step * int(self.kpp[king, place])
         return total
 
     def kings_and_pieces(self, sfen: str) -> tuple[int, int, list[int], list[int]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import threading
 import tracemalloc
+from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from core_ext.training import king_zones
+from usi_engine.evaluation import kpp_file
 from usi_engine.evaluation.files import Fault
 from usi_engine.evaluation.kpp_file import (
     KINGS_OF_ZONE,
@@ -48,6 +50,15 @@ def some_weights() -> Folded:
 @pytest.fixture(autouse=True)
 def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KOMADORI_CACHE", "")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def equal_blocks_are_packed_once() -> Iterator[None]:
+    """Compress and decompress equal blocks, most of which are zeros here, only once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("compress", "decompress"):
+            patch.setattr(kpp_file, name, cache(getattr(kpp_file, name)))
+        yield
 
 
 @pytest.fixture(scope="module")

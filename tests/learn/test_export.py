@@ -13,8 +13,6 @@ from core_ext.training import LOGIT
 from tests.conftest import NewWorker
 from tests.learn.helpers import noisy, walked_positions, weights_of
 from usi_engine.learn.kpp.export import export
-from usi_engine.learn.kpp.train import MODELS
-from usi_engine.learn.kpp.warm_start import load_model
 
 
 def check_agreement(worker: Worker, positions: list[tuple[str, Any]], floats: Iterable[float], tolerance: int) -> None:
@@ -22,16 +20,6 @@ def check_agreement(worker: Worker, positions: list[tuple[str, Any]], floats: It
     for (sfen, position), value in zip(positions, floats, strict=True):
         value_in_play = worker.evaluate(Board(sfen))[-1][1]
         assert abs(value_in_play - (value if position["side"] == 0 else -value)) < tolerance, sfen
-
-
-def test_play_and_the_float_model_agree(new_worker: NewWorker) -> None:
-    """Weights are integers in play here, so only the value is rounded."""
-    trainer = noisy(MODELS["KPPT"])
-    folded = export(trainer)
-    load_model(trainer, folded)
-    positions = walked_positions(2000)
-    floats = trainer.values(np.array([position for _, position in positions])) * LOGIT
-    check_agreement(new_worker(weights_of(folded)), positions, floats, 2)
 
 
 def test_relative_pairs_are_coalesced(new_worker: NewWorker) -> None:

@@ -8,14 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core_ext.training import SIZES, Trainer
-from tests.learn.helpers import random_game, sums_of
+from core_ext.training import LOGIT
+from tests.conftest import NewWorker
+from tests.learn.helpers import noisy, random_game, sums_of, walked_positions, weights_of
+from tests.learn.test_export import check_agreement
 from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
 from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import build_corpus
 from usi_engine.learn.kpp.export import export
-from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan
+from usi_engine.learn.kpp.train import MODELS, Plan, Training, warm_start_plan
 from usi_engine.learn.kpp.warm_start import load_model
 
 
@@ -44,14 +46,21 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "corpus"
 
 
-def test_exported_weights_are_read_back(package: Folded) -> None:
-    """Terms that the file lacks start at zero, whatever the trainer had before."""
-    trainer = Trainer(tuple(SIZES))
-    for name in ("kkp", "relative", "relative_pp"):
-        trainer.parameters(name)[:, 0] = 1
-    load_model(trainer, package)
-    assert same(export(trainer), package)
+def test_exported_weights_are_read_back(new_worker: NewWorker) -> None:
+    """Terms that the file lacks start at zero, whatever the trainer had before. Weights are integers in play then, so
+    only the value is rounded. A pair and its inverse must not differ.
+    """
+    trainer = noisy(MODELS["KPPT"])
+    folded = export(trainer)
+    load_model(trainer, folded)
+    assert same(export(trainer), folded) and folded.kpp.any()
     assert not trainer.parameters("relative_pp")[:, 0].any() and not trainer.parameters("relative")[:, 0].any()
+    positions = walked_positions(2000)
+    floats = trainer.values(np.array([position for _, position in positions])) * LOGIT
+    check_agreement(new_worker(weights_of(folded)), positions, floats, 2)
+    folded.pp[np.flatnonzero(folded.pp)[0]] += 2
+    with pytest.raises(WeightsError, match="its inverse have different weights"):
+        load_model(trainer, folded)
 
 
 @pytest.mark.slow  # a file of few weights: tests/eval/test_weights.py
@@ -60,13 +69,6 @@ def test_saved_weights_are_read_back(tmp_path: Path, package: Folded) -> None:
     few = replace(package, kpp=np.zeros_like(package.kpp))  # compressing all of them takes half a minute
     save_weights(path, few, {})
     assert same(read_folded(str(path)), few)
-
-
-def test_pairs_that_differ_by_colour_are_rejected(package: Folded) -> None:
-    pp = package.pp.copy()
-    pp[np.flatnonzero(pp)[0]] += 2
-    with pytest.raises(WeightsError, match="its inverse have different weights"):
-        load_model(Trainer(tuple(SIZES)), replace(package, pp=pp))
 
 
 def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
