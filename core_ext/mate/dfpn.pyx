@@ -211,7 +211,7 @@ cdef uint32_t delta_of(const Solver *s, PnNode *node) noexcept nogil:
         total += phi
         lengths += bit_length(phi)
     if node.attacking and node.remaining == UNLIMITED:
-        node.others = lengths - bit_length(chosen)
+        node.others = lengths - min(bit_length(chosen), lengths)    # without children `chosen` is any number
         return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
     total = min(total, <uint64_t>(PROOF_INFINITE - 1))
     node.others = <uint32_t>total - min(chosen, <uint32_t>total)
