@@ -206,8 +206,8 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     **{ending: record_target(f".{ending}") for ending in ("kif", "ki2", "csa", "jkf")},
     "usi_record": record_target(".usi"),
     **{ending: book_target(f".{ending}") for ending in ("db", "sbk", "bin")},
-    **{ending: games_target(f".{ending}") for ending in ("tsv", "tsv.gz", "tsv.xz", "games", "psv", "hcpe", "hcpe3",
-                                                         "sbinpack")},
+    # Not sbinpack: rsshogi ends the process at an illegal move in a damaged file.
+    **{ending: games_target(f".{ending}") for ending in ("tsv", "tsv.gz", "tsv.xz", "games", "psv", "hcpe", "hcpe3")},
     "training": training,
     "checkpoint": checkpoint,
     "network": network,
