@@ -99,6 +99,18 @@ def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
     assert all((game.scores, game.moves) == ([54, -30, 12], MOVES) for game in games)
 
 
+def test_a_damaged_sbinpack_costs_one_line(tmp_path: Path) -> None:
+    """An illegal move in it would end the process."""
+    (tmp_path / "games.sbinpack").write_bytes(bytes.fromhex(
+        "53424e326200000058a451220ceb67227e9653221caf447824c223119e53221ceb6f223e9651220c00003b1e010400040004"
+        "6c042f26231f0d58a451220ceb67227e965322326200000058a451220ceb67227e9653221caf447824c22b119e53221ceb6f"
+        "223e9651220c00003b1e0108000400046c042f26231f0d"
+    ))  # fmt: skip
+    source = GameSource([tmp_path / "games.sbinpack"])
+    assert not list(source.games())
+    assert source.skipped.line and source.skipped.line.endswith("it is damaged: rsshogi cannot read it")
+
+
 def test_a_faulty_csa_game_does_not_affect_the_others(tmp_path: Path) -> None:
     """Its number is named; empty parts and comments between two `/` are not games."""
     good = "V2.2\nPI\n+\n+7776FU\n-3334FU\n%TORYO\n"

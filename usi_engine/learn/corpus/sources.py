@@ -8,6 +8,8 @@ from __future__ import annotations
 import gzip
 import lzma
 import re
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +29,8 @@ from usi_engine.records.games import Game, read_games
 LINES = 128  # in a chunk
 LONGEST_LINE = 1 << 20  # characters
 LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is clamped by the core
+# rsshogi ends the process at an illegal move in a damaged file, so that another process must try the file first.
+TRY_SBINPACK = "import sys; from rsshogi.record import decode_sbinpack_file as decode; decode(sys.argv[1])"
 SCORE = re.compile(r"^\*\* ([-+]?\d{1,9})(?= |$)", re.M)
 
 
@@ -122,6 +126,10 @@ def scored_game(game: Game) -> ScoredGame | Fault:
 def decode_sbinpack(paths: list[Path]) -> Iterator[Item]:
     """Yield the games of ShogiArena's sbinpack files, read by rsshogi; their scores are the mover's."""
     for path in paths:
+        command = [sys.executable, "-c", TRY_SBINPACK, str(path)]
+        if subprocess.run(command, capture_output=True, check=False).returncode not in (0, 1):
+            yield Fault("it is damaged: rsshogi cannot read it")
+            continue
         try:
             records = [record for record, _ in decode_sbinpack_file(str(path))]
         except (ValueError, OSError) as error:
