@@ -55,16 +55,20 @@ def test_a_line_in_the_file(tmp_path: Path) -> None:
     assert Store(tmp_path / "a.jsonl").get(4, Board()) == replace(RESULT, lines=RESULT.lines[:2])
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes")
+@pytest.mark.skipif(os.name == "nt", reason="pipes and links")
 def test_only_a_regular_file_is_used(tmp_path: Path) -> None:
-    """A pipe would block for ever."""
-    pipe = tmp_path / "pipe.jsonl"
+    """A pipe would block for ever; a link could lead anywhere."""
+    pipe, link, target = tmp_path / "pipe.jsonl", tmp_path / "link.jsonl", tmp_path / "target"
     os.mkfifo(pipe)
-    for path in (pipe, tmp_path):
+    Store(target).put(3, RESULT)
+    before = target.read_bytes()
+    link.symlink_to(target)
+    for path in (pipe, link, tmp_path):
         store = Store(path)
         assert store.get(3, Board()) is None
         store.put(4, RESULT)
         assert store.get(4, Board()) == RESULT
+    assert target.read_bytes() == before
 
 
 def test_the_file_depends_on_game_and_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
