@@ -97,7 +97,7 @@ class NetworkTraining:
         self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         file = training_file(corpus, plan.positions)
-        self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count)
+        self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count, convert=self.to_device)
         architecture = parse_name(plan.network)
         self.network = initialised(architecture, self.device, plan.seed)
         self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
@@ -155,13 +155,14 @@ class NetworkTraining:
 
     def given(self, first: int, end: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield words and mirror bits of the batches on the device."""
-        for number, positions in enumerate(self.batches.from_batch(first, end), first):
+        for number, words in enumerate(self.batches.from_batch(first, end), first):
             bits = np.random.default_rng((self.plan.seed, 1, number)).integers(0, 2, self.batches.size)
-            part = bits[self.ranks.rank * len(positions) :][: len(positions)]
-            yield self.to_device(positions), torch.from_numpy(part).to(self.device)
+            part = bits[self.ranks.rank * len(words) :][: len(words)].astype(np.uint8)
+            yield words, torch.from_numpy(part).to(self.device).long()
 
     def to_device(self, positions: Positions) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(compact(positions))).to(self.device, non_blocking=True)
+        words = torch.from_numpy(np.ascontiguousarray(compact(positions)))
+        return words if self.device == "cpu" else words.pin_memory().to(self.device, non_blocking=True)
 
     def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step; return the summed divergence of this process's positions before it."""
