@@ -91,8 +91,8 @@ class RunningRecord:
         self._game, self._folder, self._note = game, folder, note
         self._path: Path | None = None
         self._moves = -1  # in the last record that was asked for
-        self._writer = BackgroundWriter(lambda _line: self._try_to_write(), self._report)
         self._reported = False
+        self._writer = BackgroundWriter(lambda _line: self._try_to_write(), self._report)
         self.follow()
 
     def follow(self) -> None:
