@@ -39,7 +39,7 @@ def test_another_game_of_the_same_id_is_kept(tmp_path: Path, game_id: str) -> No
 
 
 def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
-    """The record of a game with another end or other moves stays."""
+    """The record of a game with another end or other moves stays, and that of a game which another client plays."""
     other = game_of("+7776FU")
     other.handle(MoveMade("-3334FU"))
     other.end(Ending("lose", "RESIGN"))
@@ -51,6 +51,9 @@ def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
     assert moves_of(tmp_path / "id-2.csa") == ("7g7f", "3c3d", "2g2f")
     assert moves_of(save(game_of(offered="\n+2726FU,T1"), tmp_path)) == ("2g2f",)
     assert names_in(tmp_path) == ["id-2.csa", "id-3.csa", "id.csa"]
+    for _ in range(2):
+        assert RunningRecord(game_of(offered="\n+9796FU,T1"), tmp_path, print)._writer.close()
+    assert names_in(tmp_path) == [*(f"id-{number}.csa" for number in range(2, 6)), "id.csa"]
 
 
 def test_two_clients_in_one_folder(tmp_path: Path) -> None:
