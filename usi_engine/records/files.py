@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,16 +48,13 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
     data = encoded(path, text, encoding)
     with naming_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")  # two programs may write this file
+        part = path.with_name(f"{secrets.token_hex(8)}.part")  # two programs may write this file
         try:
-            with open(descriptor, "wb") as file:
+            with part.open("xb") as file:
                 file.write(data)
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
-            os.replace(name, path)
+            os.replace(part, path)
         finally:
-            Path(name).unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:
