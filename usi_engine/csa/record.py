@@ -107,6 +107,12 @@ class RunningRecord:
         self._writer.close()
         if self._writer.hangs:
             self._path = None  # its last write may still come
+        try:
+            return self._write(ended=True)
+        except PermissionError:  # Windows replaces no file that another program has open
+            if self._path is None:
+                raise
+            self._path = None
         return self._write(ended=True)
 
     def _try_to_write(self) -> None:
