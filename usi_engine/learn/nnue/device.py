@@ -1,4 +1,4 @@
-"""The device that trains, and the processes that share a training under torchrun."""
+"""The device that trains, its recorded steps, and the processes that share a training under torchrun."""
 
 from __future__ import annotations
 
