@@ -36,6 +36,7 @@ def search_of(first: Analysis, deep: Analysis) -> Search:
     (two(300, -300, "2g2f"), two(350, -100, "9g9f"), 0),  # another best move
     (two(-400, -1500, "2g2f"), two(-400, -1500, "2g2f"), 0),  # the best move loses too
     (valued(300, "2g2f"), valued(300, "2g2f"), 0),  # the only move
+    (valued(300), valued(300), 0),  # a damaged cache
 ])  # fmt: skip
 def test_one_clearly_best_move(first: Analysis, deep: Analysis, count: int) -> None:
     puzzles = puzzles_of(judged("7g7f", *MISTAKE), search_of(first, deep))

@@ -63,7 +63,7 @@ def test_only_a_regular_file_is_used(tmp_path: Path) -> None:
     Store(target).put(3, RESULT)
     before = target.read_bytes()
     link.symlink_to(target)
-    for path in (pipe, link, tmp_path):
+    for path in (pipe, link, tmp_path, tmp_path / ("x" * 300)):
         store = Store(path)
         assert store.get(3, Board()) is None
         store.put(4, RESULT)

@@ -17,12 +17,14 @@ from typing import Any
 import pytest
 
 from tests.csa.conftest import FAKE_ENGINE, ClientRunner
+from tests.csa.instant_engine import game_of
 from tests.csa.server import Server, Talk, game, script
 from tests.programs import ROOT
 from usi_engine.csa import background
 from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
 from usi_engine.csa.command import main, print_line
 from usi_engine.csa.connection import TrafficLog
+from usi_engine.csa.record import RunningRecord
 from usi_engine.records.games import load_games
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither these signals nor such pipes")
@@ -84,7 +86,7 @@ def test_output_that_fails_once() -> None:
     assert (lines, len(errors)) == (["a"], 1)
 
 
-def test_output_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_without_a_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -94,6 +96,9 @@ def test_output_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     writer.put("line")
     assert not writer.close()
     assert len(errors) == 1
+    notes = list[str]()
+    assert RunningRecord(game_of("+7776FU"), tmp_path, notes.append).finish().exists()
+    assert notes == ["id is not saved while it is played: can't start new thread"]
 
 
 def test_text_of_others(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -39,7 +41,7 @@ def test_another_game_of_the_same_id_is_kept(tmp_path: Path, game_id: str) -> No
 
 
 def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
-    """The record of a game with another end or other moves stays."""
+    """The record of a game with another end or other moves stays, and that of a game which another client plays."""
     other = game_of("+7776FU")
     other.handle(MoveMade("-3334FU"))
     other.end(Ending("lose", "RESIGN"))
@@ -51,6 +53,9 @@ def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
     assert moves_of(tmp_path / "id-2.csa") == ("7g7f", "3c3d", "2g2f")
     assert moves_of(save(game_of(offered="\n+2726FU,T1"), tmp_path)) == ("2g2f",)
     assert names_in(tmp_path) == ["id-2.csa", "id-3.csa", "id.csa"]
+    for _ in range(2):
+        assert RunningRecord(game_of(offered="\n+9796FU,T1"), tmp_path, print)._writer.close()
+    assert names_in(tmp_path) == [*(f"id-{number}.csa" for number in range(2, 6)), "id.csa"]
 
 
 def test_two_clients_in_one_folder(tmp_path: Path) -> None:
@@ -64,6 +69,22 @@ def test_two_clients_in_one_folder(tmp_path: Path) -> None:
     found = [next(iter(load_games(path))) for path in (tmp_path / "id.csa", tmp_path / "id-2.csa")]
     assert {game.moves for game in found} == {("7g7f", "3c3d"), ("2g2f", "3c3d")}
     assert [game.end.name for game in found if game.end] == ["CHUDAN", "CHUDAN"]
+    assert names_in(tmp_path) == ["id-2.csa", "id.csa"]
+
+
+def test_a_record_that_cannot_be_replaced_gets_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows replaces no file that another program, such as a viewer, has open."""
+    record, real = RunningRecord(game := game_of("+7776FU"), tmp_path, print), os.replace
+    assert record._writer.close()
+    game.handle(MoveMade("-3334FU"))
+
+    def replace(source: Path, target: Path) -> None:
+        if target.name == "id.csa":
+            raise PermissionError(errno.EACCES, "Permission denied", str(target))
+        real(source, target)
+
+    monkeypatch.setattr("os.replace", replace)
+    assert len(moves_of(record.finish())) == 2
     assert names_in(tmp_path) == ["id-2.csa", "id.csa"]
 
 

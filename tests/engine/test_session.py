@@ -41,12 +41,13 @@ def converse(engine: InProcess, *lines: str, expect: list[str]) -> None:
         engine.expect(pattern)
 
 
-def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine) -> None:
-    """A mate no longer than the depth is played at once, however much time is left."""
-    engine = scripted(Script(value=lambda depth: 31997 if depth >= 5 else 50))
+@pytest.mark.parametrize(("value", "plies"), [(31997, 3), (-31996, -4)])
+def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine, value: int, plies: int) -> None:
+    """A mate no longer than the depth, or the best defence, is played at once, however much time is left."""
+    engine = scripted(Script(value=lambda depth: value if depth >= 5 else 50))
     engine.send("go btime 600000 wtime 600000")
-    engine.expect("^bestmove", timeout=10)
-    assert engine.seen[-2].startswith("info depth 5 ") and " score mate 3 " in engine.seen[-2]
+    engine.expect("^bestmove [1-9]", timeout=10)
+    assert engine.seen[-2].startswith("info depth 5 ") and f" score mate {plies} " in engine.seen[-2]
 
 
 def test_resign_value(scripted: ScriptedEngine) -> None:

@@ -16,6 +16,7 @@ from tests.project.catalog import texts_of_argparse, translated
 from usi_engine import language
 from usi_engine.__main__ import TOOLS, main
 from usi_engine.columns import cells, padded, wrap
+from usi_engine.csa.clock import TimeControl
 from usi_engine.language import choose, language_of_environment, split_language
 
 RECORDS = ROOT / "tests" / "data" / "records"
@@ -148,6 +149,11 @@ def test_moves_in_japanese(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     rows = printed(capsys, monkeypatch, "--lang", "ja", "book", "show", "startpos", "moves", "7g7f").splitlines()
     assert re.match("△[３８]", rows[1]) and rows[0].split() == ["指し手", "応手", "評価値", "深さ", "回数", "採用率"]
     assert len({cells(row) for row in rows}) == 1
+
+
+def test_times_in_japanese() -> None:
+    choose("ja")
+    assert str(TimeControl(300_000, 30_000, 10_000)) == "300 秒 + 秒読み 30 秒 + 1手ごとに 10 秒加算"
 
 
 def test_columns_of_japanese_text() -> None:

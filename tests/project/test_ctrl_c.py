@@ -37,11 +37,13 @@ def test_ctrl_c(words: str, begun: str, printed: str, error: str, tmp_path: Path
         assert started.stdout is not None
         if error:
             while not list(tmp_path.rglob(begun)):
+                assert started.poll() is None
                 time.sleep(0.05)
             time.sleep(0.3)
         else:
             seen = b""
             while begun.encode() not in seen:
+                assert started.poll() is None
                 seen += os.read(started.stdout.fileno(), 1000)
 
     status, output, errors = interrupted([names.get(word, word) for word in words.split("/")], until)

@@ -118,6 +118,14 @@ def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.
     assert (tmp_path / "handicap.kif").exists()
 
 
+def test_a_file_is_as_readable_as_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The umask stays as it is: other threads may make files meanwhile."""
+    monkeypatch.delattr("os.umask")
+    (tmp_path / "other").touch()
+    assert main([GAME, "--out", str(tmp_path / "out.csa")]) == 0
+    assert (tmp_path / "out.csa").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
 def test_an_error_names_the_file_and_no_temporary_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

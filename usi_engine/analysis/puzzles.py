@@ -80,8 +80,8 @@ def is_missed(result: AnalysedGame, ply: int) -> bool:
 
 def gap_of(found: Analysis) -> float:
     """Return by how many percentage points the best move wins more than the second best; 0 without a second."""
-    best, *others = (percent(line.score.value) for line in found.lines[:2])
-    return round(best - others[0], 1) if others else 0.0
+    chances = [percent(line.score.value) for line in found.lines[:2]]
+    return round(chances[0] - chances[1], 1) if chances[1:] else 0.0
 
 
 def has_mate(found: Analysis) -> bool:

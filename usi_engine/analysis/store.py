@@ -53,11 +53,11 @@ class Store:
     def __init__(self, path: Path | None, *, anew: bool = False) -> None:
         self._path: Path | None = None
         self._kept: dict[object, Any] = {}  # what a line has for a ply
-        # A pipe would block for ever; a link could lead anywhere.
-        if path is None or path.is_symlink() or (path.exists() and not path.is_file()):
-            return
-        self._path = path
         with suppress(OSError):
+            # A pipe would block for ever; a link could lead anywhere.
+            if path is None or path.is_symlink() or (path.exists() and not path.is_file()):
+                return
+            self._path = path
             if anew:
                 path.unlink(missing_ok=True)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from usi_engine.language import _
+
 # The time for each move of a game without any limit, which USI cannot express.
 UNLIMITED_BYOYOMI = 10_000
 # Longer times are refused or cut: engines count in 32 bits.
@@ -22,9 +24,9 @@ class TimeControl:
     unit: int = 1000
 
     def __str__(self) -> str:
-        parts = [f"{self.total / 1000:g} s"]
-        parts += [f"{self.byoyomi / 1000:g} s byoyomi"] if self.byoyomi else []
-        parts += [f"{self.increment / 1000:g} s a move"] if self.increment else []
+        parts = [_("{seconds:g} s").format(seconds=self.total / 1000)]
+        parts += [_("{seconds:g} s byoyomi").format(seconds=self.byoyomi / 1000)] if self.byoyomi else []
+        parts += [_("{seconds:g} s a move").format(seconds=self.increment / 1000)] if self.increment else []
         return " + ".join(parts)
 
     def milliseconds(self, units: Decimal | int) -> int:

@@ -30,6 +30,7 @@ LOST = {
 }
 DRAWN = {"SENNICHITE": "SENNICHITE", "MAX_MOVES": "MAX_MOVES", "JISHOGI": "JISHOGI"}
 OTHER = {"+": "-", "-": "+"}
+ENDED = "終了日時"
 SUFFIX = ".csa"
 LONGEST_STEM = 200
 # Names of devices on Windows, also with a suffix.
@@ -62,7 +63,7 @@ def header_of(game: ServerGame, *, ended: bool) -> dict[str, str]:
     header = {key: printable(text) for key, text in header.items()}
     header["開始日時"] = local_time(game.begun)
     if ended:
-        header["終了日時"] = local_time(time.time())
+        header[ENDED] = local_time(time.time())
     if controls["+"] == controls["-"]:
         return header | {"持ち時間": words_of(limit(controls["+"]))}
     return header | {"先手持ち時間": words_of(limit(controls["+"])), "後手持ち時間": words_of(limit(controls["-"]))}
@@ -91,8 +92,8 @@ class RunningRecord:
         self._game, self._folder, self._note = game, folder, note
         self._path: Path | None = None
         self._moves = -1  # in the last record that was asked for
-        self._writer = BackgroundWriter(lambda _line: self._try_to_write(), self._report)
         self._reported = False
+        self._writer = BackgroundWriter(lambda _line: self._try_to_write(), self._report)
         self.follow()
 
     def follow(self) -> None:
@@ -106,6 +107,12 @@ class RunningRecord:
         self._writer.close()
         if self._writer.hangs:
             self._path = None  # its last write may still come
+        try:
+            return self._write(ended=True)
+        except PermissionError:  # Windows replaces no file that another program has open
+            if self._path is None:
+                raise
+            self._path = None
         return self._write(ended=True)
 
     def _try_to_write(self) -> None:
@@ -159,7 +166,10 @@ def numbered(stem: str, number: int) -> str:
 
 
 def is_first_part(path: Path, game: ServerGame) -> bool:
-    """Return True if a record holds what was played of a resumed game before its connection was cut."""
+    """Return True if a record holds what was played of a resumed game before its connection was cut.
+
+    A record without the time of its end may be that of another client, which still plays.
+    """
     offered = [move.usi for move in game.played[: len(game.summary.moves)]]
     if not offered:
         return False
@@ -170,5 +180,5 @@ def is_first_part(path: Path, game: ServerGame) -> bool:
     moves = [node.move for node in record.main_line]
     players = tuple(printable(game.summary.names[color]).strip() for color in "+-")
     same = record.players == players and record.start.split()[:3] == game.position.start.split()[:3]
-    broken_off = record.end is not None and record.end.name == INTERRUPTED
+    broken_off = record.end is not None and record.end.name == INTERRUPTED and ENDED in record.header
     return bool(same and broken_off and moves and moves == offered[: len(moves)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,9 +28,12 @@ def naming_errors(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary name, which is renamed to `path` if the block succeeds and deleted if it fails."""
-    part = path.with_name(path.name + ".part")
+def atomic_write(path: Path, name: str = "") -> Iterator[Path]:
+    """Yield a temporary path, which is renamed to `path` if the block succeeds and deleted if it fails.
+
+    `name` is its name, by default that of `path` with `.part`: what a killed program leaves is then replaced.
+    """
+    part = path.with_name(name or path.name + ".part")
     try:
         with naming_errors(path):
             yield part
@@ -48,16 +51,8 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
     data = encoded(path, text, encoding)
     with naming_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")  # two programs may write this file
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
-            os.replace(name, path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+    with atomic_write(path, f"{secrets.token_hex(8)}.part") as part:  # two programs may write this file
+        part.write_bytes(data)
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:
