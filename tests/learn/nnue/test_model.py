@@ -142,8 +142,12 @@ def test_every_device_sums_rows_alike(positions: Positions) -> None:
         assert all(torch.allclose(found[0], other, rtol=1e-4, atol=1e-3) for other in found[1:])
 
 
-def test_positions_are_blocks_of_their_stacks(positions: Positions) -> None:
-    expander = noisy("SFNN_ka2_128_7_64_k3k3")[1]
+@pytest.mark.parametrize("fixed", [False, True])
+def test_positions_are_blocks_of_their_stacks(positions: Positions, fixed: bool) -> None:
+    """On a GPU the number of blocks is fixed."""
+    network, expander = noisy("SFNN_ka2_128_7_64_k3k3")
+    values = network.values(inputs_of(expander, positions), True)
+    expander.fixed_blocks = fixed
     inputs = inputs_of(expander, positions)
     size = len(inputs.rows) // len(inputs.stacks)
     kings = positions["king"].astype(int)
@@ -152,6 +156,8 @@ def test_positions_are_blocks_of_their_stacks(positions: Positions) -> None:
     used = inputs.weight.numpy() > 0
     assert sorted(inputs.rows.numpy()[used]) == list(range(len(positions))) and size > 1
     assert (expected[used] == np.repeat(inputs.stacks.numpy(), size)[used]).all()
+    assert torch.equal(network.values(inputs, True), values)
+    assert not fixed or len(inputs.stacks) == len(positions) // size + 9
 
 
 def test_new_units_are_half_active() -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import mmap
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,22 @@ POSITION_WORDS = TRAINING_POSITION.itemsize // 8  # numpy moves words faster tha
 
 
 class Batches:
-    """Batches of `size` positions of a file that is not empty; process `rank` of `ranks` yields its part of each."""
+    """Batches of `size` positions of a file that is not empty; process `rank` of `ranks` yields its part of each.
 
-    def __init__(self, file: PositionFile, size: int, seed: int, rank: int = 0, ranks: int = 1) -> None:
-        self.file, self.seed, self.rank = file, seed, rank
+    The readers apply `convert` to whole groups of positions. Its result is sliced into batches.
+    """
+
+    def __init__(
+        self,
+        file: PositionFile,
+        size: int,
+        seed: int,
+        rank: int = 0,
+        ranks: int = 1,
+        *,
+        convert: Callable[[Positions], Any] = np.asarray,
+    ) -> None:
+        self.file, self.seed, self.rank, self.convert = file, seed, rank, convert
         self.positions = file.count
         self.size = min(size, self.positions) // ranks * ranks
         if not self.size:
@@ -38,10 +51,10 @@ class Batches:
             self.map = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         self.words = np.frombuffer(self.map, np.uint64, self.positions * POSITION_WORDS).reshape(-1, POSITION_WORDS)
 
-    def from_batch(self, number: int, total: int) -> Iterator[Positions]:
+    def from_batch(self, number: int, total: int) -> Iterator[Any]:
         """Yield the batches from `number` to `total`, counted through all epochs; next groups are read meanwhile."""
         following = first = number - number % self.per_epoch % self.group_batches
-        pending: deque[Future[Positions]] = deque()
+        pending: deque[Future[Any]] = deque()
         with ThreadPoolExecutor(READERS) as readers:
             while first < total:
                 while len(pending) <= READERS and following < total:
@@ -61,8 +74,8 @@ class Batches:
         start = number % self.per_epoch // self.group_batches * self.group_batches
         return min(self.group_batches, self.per_epoch - start)
 
-    def read_group(self, number: int) -> Positions:
-        """Read the part of this process of the group of batch `number`, shuffled. ValueError if one is damaged."""
+    def read_group(self, number: int) -> Any:
+        """Read this process's part of the group of batch `number`, shuffled, and convert it. ValueError if damaged."""
         epoch, batch = divmod(number, self.per_epoch)
         group = batch // self.group_batches
         block = BLOCK_BATCHES * self.size
@@ -80,7 +93,7 @@ class Batches:
             check_positions(positions)
         except ValueError as error:
             raise ValueError(f"{self.file.path}, shuffled: {error}") from None
-        return positions
+        return self.convert(positions)
 
     def read_ahead(self, starts: list[int], block: int) -> None:
         """Have the system read blocks in the order of the file; otherwise a cold disk is read page by page."""

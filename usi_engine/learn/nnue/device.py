@@ -1,10 +1,10 @@
-"""The device that trains, and the processes that share a training under torchrun."""
+"""The device that trains, its recorded steps, and the processes that share a training under torchrun."""
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -33,6 +33,33 @@ class Ranks:
         """Wait for all processes, as after the first has written a file."""
         if self.count > 1:
             dist.barrier()
+
+
+class Recorded:
+    """A step of fixed shapes that a GPU repeats from a recording (CUDA graph).
+
+    Without one, a step of hundreds of small operations takes twice as long to launch as to compute.
+    """
+
+    def __init__(self, step: Callable[[Tensor, Tensor], Tensor]) -> None:
+        self.step, self.first_steps = step, 3  # in which libraries allocate what they keep
+        self.graph = torch.cuda.CUDAGraph()
+        self.given: tuple[Tensor, Tensor] | None = None
+        self.result = torch.empty(0)
+
+    def __call__(self, words: Tensor, mirror: Tensor) -> Tensor:
+        if self.first_steps:
+            self.first_steps -= 1
+            return self.step(words, mirror)
+        if self.given is None:
+            self.given = words.clone(), mirror.clone()
+            # Readers of positions allocate meanwhile, which only an error mode of this thread allows.
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+                self.result = self.step(*self.given)
+        self.given[0].copy_(words)
+        self.given[1].copy_(mirror)
+        self.graph.replay()
+        return self.result.clone()
 
 
 def first_sentence(error: Exception) -> str:

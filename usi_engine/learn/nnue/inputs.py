@@ -68,12 +68,18 @@ def block_size(positions: int, stacks: int) -> int:
     return size
 
 
-def in_blocks(stack: Tensor, stacks: int, size: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Order positions by stack in blocks: return the stack of each block, rows and weights of its positions."""
+def in_blocks(stack: Tensor, stacks: int, size: int, fixed: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Order positions by stack in blocks: return the stack of each block, rows and weights of its positions.
+
+    `fixed` appends empty blocks up to the largest possible number, so that the host need not wait for a GPU's counts.
+    """
     order = torch.sort(stack, stable=True)[1]
-    counts = torch.bincount(stack, minlength=stacks)
-    blocks = (counts + size - 1) // size
-    of_block = torch.repeat_interleave(torch.arange(stacks, device=stack.device), blocks)
+    counts = torch.zeros(stacks, dtype=torch.long, device=stack.device).index_add_(0, stack, torch.ones_like(stack))
+    blocks, total = (counts + size - 1) // size, None
+    if fixed:
+        total = min(len(stack) // size + stacks, len(stack))
+        blocks[-1] += total - blocks.sum()
+    of_block = torch.repeat_interleave(torch.arange(stacks, device=stack.device), blocks, output_size=total)
     number = torch.arange(len(of_block), device=stack.device) - (blocks.cumsum(0) - blocks)[of_block]
     place = number[:, None] * size + torch.arange(size, device=stack.device)
     rows = order[((counts.cumsum(0) - counts)[of_block, None] + place).clamp(max=len(stack) - 1)]
@@ -92,6 +98,7 @@ class Expander:
     def __init__(self, architecture: Architecture, device: str, score_scale: float, result_share: float) -> None:
         self.architecture, self.kind = architecture, architecture.feature_set
         self.score_scale, self.result_share = score_scale, result_share
+        self.fixed_blocks = device != "cpu"
         self.views = torch.from_numpy(piece_views()).to(device).flatten()
         self.squares = torch.from_numpy(np.stack([np.arange(SQUARES), MIRROR_SQUARE])).to(device).flatten()
         self.hands = self.zones = None
@@ -118,7 +125,7 @@ class Expander:
             rows = torch.arange(len(words), device=words.device)
             return Inputs(features, torch.zeros_like(rows[:1]), rows, torch.ones_like(target), target)
         count = self.architecture.stacks
-        stacks, rows, weight = in_blocks(stack, count, block_size(len(words), count))
+        stacks, rows, weight = in_blocks(stack, count, block_size(len(words), count), self.fixed_blocks)
         return Inputs(features[:, rows], stacks, rows, weight, target[rows])
 
     @staticmethod

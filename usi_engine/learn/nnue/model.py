@@ -116,9 +116,9 @@ class Network:
     def keep_in_range(self) -> None:
         """Keep the rows of number 0, which stands for no piece, at zero, and dense weights within the file's range."""
         with torch.no_grad():
-            self.parameters["rows"][0] = 0
+            self.parameters["rows"][0].zero_()
             if self.offsets is not None:
-                self.parameters["own"][:, 0] = 0
+                self.parameters["own"][:, 0].zero_()
             for layer in range(LAYERS):
                 self.parameters[f"weight{layer}"].clamp_(-LARGEST_WEIGHT, LARGEST_WEIGHT)
 

@@ -10,8 +10,10 @@ import argparse
 import json
 import math
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
-from usi_engine.learn.nnue.device import Ranks, choose_device, join_ranks
+from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
 from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
@@ -97,24 +99,30 @@ class NetworkTraining:
         self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         file = training_file(corpus, plan.positions)
-        self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count)
+        self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count, convert=self.to_device)
         architecture = parse_name(plan.network)
         self.network = initialised(architecture, self.device, plan.seed)
         self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
         if plan.warm_start:
             self.expander.set_progress(*warm_start(self.network, plan.warm_start))
+        self.units = torch.tensor([UNITS[name] for name in self.network.parameters], device=self.device)
+        self.rates = torch.zeros_like(self.units)
         self.optimizer = self.adam()
+        steps = partial(self.step, False), partial(self.step, True)
+        is_recorded = self.device != "cpu" and ranks.count == 1
+        self.steps = [Recorded(step) for step in steps] if is_recorded else steps
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
 
     def adam(self) -> torch.optim.Optimizer:
         """Return Adam with a group for each parameter, whose steps are scaled by the parameter's unit."""
         groups = []
-        for name, value in self.network.parameters.items():
+        for (name, value), rate in zip(self.network.parameters.items(), self.rates, strict=True):
             unit = UNITS[name]
             decay = self.plan.decay / unit if name in TRANSFORMER else 0.0
-            groups.append({"params": [value], "unit": unit, "weight_decay": decay, "eps": self.plan.epsilon / unit})
-        return torch.optim.AdamW(groups, lr=0.0, fused=True)
+            groups.append({"params": [value], "lr": rate, "weight_decay": decay, "eps": self.plan.epsilon / unit})
+        warnings.filterwarnings("ignore", "This instance was constructed with capturable=True")  # of the first steps
+        return torch.optim.AdamW(groups, fused=True, capturable=self.device != "cpu")
 
     @property
     def total(self) -> int:
@@ -155,22 +163,26 @@ class NetworkTraining:
 
     def given(self, first: int, end: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield words and mirror bits of the batches on the device."""
-        for number, positions in enumerate(self.batches.from_batch(first, end), first):
+        for number, words in enumerate(self.batches.from_batch(first, end), first):
             bits = np.random.default_rng((self.plan.seed, 1, number)).integers(0, 2, self.batches.size)
-            part = bits[self.ranks.rank * len(positions) :][: len(positions)]
-            yield self.to_device(positions), torch.from_numpy(part).to(self.device)
+            part = bits[self.ranks.rank * len(words) :][: len(words)].astype(np.uint8)
+            yield words, torch.from_numpy(part).to(self.device).long()
 
     def to_device(self, positions: Positions) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(compact(positions))).to(self.device, non_blocking=True)
+        words = torch.from_numpy(np.ascontiguousarray(compact(positions)))
+        return words if self.device == "cpu" else words.pin_memory().to(self.device, non_blocking=True)
 
     def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step; return the summed divergence of this process's positions before it."""
+        torch.mul(self.units, self.rate(), out=self.rates)
+        return self.steps[self.is_rounded](words, mirror)
+
+    def step(self, rounded: bool, words: Tensor, mirror: Tensor) -> Tensor:
+        """Make one step at the present rates, with operations of the device alone."""
         scale = FV_SCALE * self.plan.score_scale
         self.optimizer.zero_grad()
-        loss = self.network.learn(self.expander(words, mirror), self.is_rounded, scale, self.batches.size)
+        loss = self.network.learn(self.expander(words, mirror), rounded, scale, self.batches.size)
         self.ranks.add_up(value.grad for value in self.network.parameters.values())
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.rate() * group["unit"]
         self.optimizer.step()
         self.network.keep_in_range()
         return loss
