@@ -15,7 +15,7 @@ Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A
 children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and the bit length of
 each other child's phi (a constant in weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
 would count positions twice that several checks lead to. A search for a mate within some plies mostly has to disprove
-every check: it takes the greatest phi and half the others'.
+every check: it takes the greatest phi and half the sum of the others.
 """
 
 from core_ext.base.atomic cimport count_in_word, load_word

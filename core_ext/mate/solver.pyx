@@ -29,8 +29,9 @@ cdef enum:
     EVASION_PN = 3          # AND node: pn: for each evasion by a board move
     INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
     AND_DN = 2              # dn
-# A search limited in length mostly disproves: evasions decide, and the number of escape squares is left out of pn.
-    MANY_EVASIONS = 6       # AND node: dn is greater by 1 for each evasion by a board move that is missing to these
+# A search limited in length mostly disproves. Its OR nodes do without ESCAPE_PN, and an AND node with few evasions gets
+# a greater dn.
+    MANY_EVASIONS = 6       # AND node: dn grows by 1 for each evasion by a board move below this number
 
 
 cdef int allocate_solver(Solver *s) except -1:
