@@ -14,8 +14,8 @@ Extensions of the plain algorithm:
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
 children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and the bit length of
 each other child's phi (a constant in weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
-would count positions twice that several checks lead to. A search for a mate within some plies takes the sum: it mostly
-has to disprove every check.
+would count positions twice that several checks lead to. A search for a mate within some plies mostly has to disprove
+every check: it takes the greatest phi and half the sum of the others.
 """
 
 from core_ext.base.atomic cimport count_in_word, load_word
@@ -213,6 +213,8 @@ cdef uint32_t delta_of(const Solver *s, PnNode *node) noexcept nogil:
     if node.attacking and node.remaining == UNLIMITED:
         node.others = lengths - min(bit_length(chosen), lengths)    # without children `chosen` is any number
         return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
+    if node.attacking:
+        total = most + (total - most) // 2
     total = min(total, <uint64_t>(PROOF_INFINITE - 1))
     node.others = <uint32_t>total - min(chosen, <uint32_t>total)
     return <uint32_t>total

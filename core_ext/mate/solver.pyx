@@ -29,6 +29,9 @@ cdef enum:
     EVASION_PN = 3          # AND node: pn: for each evasion by a board move
     INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
     AND_DN = 2              # dn
+# A search limited in length mostly disproves. Its OR nodes do without ESCAPE_PN, and an AND node with few evasions gets
+# a greater dn.
+    MANY_EVASIONS = 6       # AND node: dn grows by 1 for each evasion by a board move below this number
 
 
 cdef int allocate_solver(Solver *s) except -1:
@@ -102,7 +105,7 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last
-    cdef int evasions = 0, drops = 0
+    cdef int evasions = 0, drops = 0, missing
     cdef bint escapes = False
     cdef Bitboard between = interposition_squares(&s.pos)
     if not in_check(&s.pos):
@@ -120,7 +123,8 @@ cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
     if remaining <= 0 and (s.count_all_interpositions or escapes):
         return disproved(hand_of(&s.pos, s.attacker), remaining, PATH_INDEPENDENT)
     drops = min(drops, count(between))
-    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN, remaining)
+    missing = max(MANY_EVASIONS - evasions, 0) if remaining < UNLIMITED else 0
+    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN + missing, remaining)
 
 
 cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noexcept nogil:
@@ -140,4 +144,6 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
     checks = <int>(generate_checks(&s.pos, moves, True) - moves)
     if checks == 0 and not blocked_slider:
         return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), UNLIMITED, PATH_INDEPENDENT)
+    if remaining < UNLIMITED:
+        escapes = 0
     return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1), remaining)
