@@ -151,6 +151,9 @@ def test_a_program_that_is_no_engine(code: str, kind: type[EngineError], text: s
         Engine.popen([sys.executable, "-c", code], timeouts=timeouts)
     with pytest.raises(EngineError, match="none/here does not start"):
         Engine.popen("none/here")
+    for nothing in ("", []):
+        with pytest.raises(EngineError, match="no program: "):
+            Engine.popen(nothing)
 
 
 def test_refused_arguments(opened: Opened) -> None:

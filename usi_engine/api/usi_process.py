@@ -69,6 +69,8 @@ class UsiEngine(SearchEngine):
     ) -> None:
         super().__init__(load_core())
         words = [os.fspath(command)] if isinstance(command, str | os.PathLike) else list(command)
+        if not any(words[:1]):
+            raise EngineError(f"no program: {command!r}")
         self._timeouts, self._multipv = timeouts, 1
         self._events = queue.SimpleQueue[EngineEvent | str]()
         self._driver = Driver(
