@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from usi_engine.core import text_of
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
 from usi_engine.csa.game import Ending, ServerGame
@@ -130,7 +131,7 @@ class Client:
             address = (settings.host, settings.port)
             return Connection(address, lambda *item: self._events.put(item), settings.keep_alive, self._log)
         except (OSError, RuntimeError) as error:
-            text = _("no connection to {server}: {error}").format(server=self._address, error=error)
+            text = _("no connection to {server}: {error}").format(server=self._address, error=text_of(error))
             raise ConnectionLost(text) from None
 
     def _next(self, seconds: float = math.inf) -> protocol.Event | EngineEvent | Interrupted:

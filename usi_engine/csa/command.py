@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 import usi_engine
+from usi_engine.core import text_of
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
@@ -233,7 +234,7 @@ def main(words: list[str]) -> int:
         outputs = Outputs(args.log)
         status = status_of(args, outputs)
     except (UsageError, SessionError, EngineError, OSError) as error:
-        errors.put(str(error))
+        errors.put(text_of(error))
     written = [outputs.close() if outputs else True, errors.close()]
     if not all(written):
         os._exit(status)  # an orderly exit waits for output that hangs, and fails if there is none

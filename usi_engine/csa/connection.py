@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
+from usi_engine.core import text_of
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader, TooMuch
 from usi_engine.language import _
@@ -62,7 +63,7 @@ class TrafficLog:
 
     def _stop(self, error: Exception) -> None:
         assert self._file is not None
-        self._note(_("the log {name} ends here: {error}").format(name=self._file.name, error=error))
+        self._note(_("the log {name} ends here: {error}").format(name=self._file.name, error=text_of(error)))
 
 
 class Connection:

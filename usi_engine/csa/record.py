@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+from usi_engine.core import text_of
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.game import Ending, ServerGame
@@ -124,7 +125,7 @@ class RunningRecord:
     def _report(self, error: Exception) -> None:
         if not self._reported:
             text = _("{game} is not saved while it is played: {error}")
-            self._note(text.format(game=self._game.summary.game_id, error=error))
+            self._note(text.format(game=self._game.summary.game_id, error=text_of(error)))
         self._reported = True
 
     def _write(self, *, ended: bool) -> Path:
