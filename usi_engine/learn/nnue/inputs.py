@@ -98,7 +98,7 @@ class Expander:
     def __init__(self, architecture: Architecture, device: str, score_scale: float, result_share: float) -> None:
         self.architecture, self.kind = architecture, architecture.feature_set
         self.score_scale, self.result_share = score_scale, result_share
-        self.fixed_blocks = device != "cpu"
+        self.fixed_blocks = device.startswith("cuda")
         self.views = torch.from_numpy(piece_views()).to(device).flatten()
         self.squares = torch.from_numpy(np.stack([np.arange(SQUARES), MIRROR_SQUARE])).to(device).flatten()
         self.hands = self.zones = None

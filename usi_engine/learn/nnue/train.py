@@ -109,7 +109,7 @@ class NetworkTraining:
         self.rates = torch.zeros_like(self.units)
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
-        is_recorded = self.device != "cpu" and ranks.count == 1
+        is_recorded = self.device.startswith("cuda") and ranks.count == 1
         self.steps = [Recorded(step) for step in steps] if is_recorded else steps
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class NetworkTraining:
             decay = self.plan.decay / unit if name in TRANSFORMER else 0.0
             groups.append({"params": [value], "lr": rate, "weight_decay": decay, "eps": self.plan.epsilon / unit})
         warnings.filterwarnings("ignore", "This instance was constructed with capturable=True")  # of the first steps
-        return torch.optim.AdamW(groups, fused=True, capturable=self.device != "cpu")
+        return torch.optim.AdamW(groups, fused=True, capturable=self.device.startswith("cuda"))
 
     @property
     def total(self) -> int:
@@ -170,7 +170,8 @@ class NetworkTraining:
 
     def to_device(self, positions: Positions) -> Tensor:
         words = torch.from_numpy(np.ascontiguousarray(compact(positions)))
-        return words if self.device == "cpu" else words.pin_memory().to(self.device, non_blocking=True)
+        words = words.pin_memory() if self.device.startswith("cuda") else words
+        return words.to(self.device, non_blocking=True)
 
     def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step; return the summed divergence of this process's positions before it."""
