@@ -151,7 +151,7 @@ def test_a_program_that_is_no_engine(code: str, kind: type[EngineError], text: s
         Engine.popen([sys.executable, "-c", code], timeouts=timeouts)
     with pytest.raises(EngineError, match="none/here does not start"):
         Engine.popen("none/here")
-    for nothing in ("", []):
+    for nothing in ("", list[str]()):
         with pytest.raises(EngineError, match="no program: "):
             Engine.popen(nothing)
 
