@@ -14,7 +14,7 @@ TRANSCRIPTS = {
     # Handshake
     "usi": """
         > usi
-        < ^id name Komadori \\d\\S* (NNUE K\\+P \\d+|material)$ ; ^id author .
+        < ^id name Komadori \\d\\S* (SFNN K\\+A2 \\d+|material)$ ; ^id author .
         < ^option name USI_Hash type spin default 256 min 1 max \\d+$
         < ^option name USI_Ponder type check default false$
         < ^option name EnteringKingRule type combo default CSARule27 var NoEnteringKing var CSARule24 ; ^usiok$""",

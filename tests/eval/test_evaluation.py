@@ -140,7 +140,7 @@ def test_an_unreadable_eval_options_is_one_line(folder: Path) -> None:
 
 def test_titles_for_id_name(folder: Path, tmp_path: Path) -> None:
     assert TITLES[INTERNAL] == network_title(packaged_network())
-    assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["NNUE K+P 1024", "KPP", "material"]
+    assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["SFNN K+A2 1024", "KPP", "material"]
     write_network(tmp_path / "half.nnue", random_network(parse_name("SFNN_halfkpvm_64_7_16_k3k3")))
     networks = [str(folder), str(folder / "nn.bin"), str(tmp_path / "half.nnue")]
     assert [evaluation_title(name) for name in networks] == ["NNUE K+P 256", "NNUE K+P 256", "SFNN HalfKP_vm 64"]

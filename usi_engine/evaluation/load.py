@@ -23,7 +23,7 @@ OPTIONS_FILE = "eval_options.txt"  # beside a network, with the values of option
 LARGEST_OPTIONS_FILE = 1 << 16
 # Titles of the special values. Reading the packaged network's header would import network_file, which takes a
 # twentieth of the time to `usiok`; a test compares its title with the file.
-TITLES = {INTERNAL: "NNUE K+P 1024", KPP: "KPP", MATERIAL: "material"}
+TITLES = {INTERNAL: "SFNN K+A2 1024", KPP: "KPP", MATERIAL: "material"}
 
 
 def is_network(path: Path) -> bool:
