@@ -131,7 +131,7 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
     cdef Move moves[MAX_MOVES]
     cdef Move mate
     cdef PnResult result
-    cdef int checks, escapes = 0
+    cdef int checks, escapes = 0, pn = OR_PN
     if remaining >= 1:
         mate = mate_in_one_and_escapes(&s.pos, &escapes)
         if mate:
@@ -144,6 +144,6 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
     checks = <int>(generate_checks(&s.pos, moves, True) - moves)
     if checks == 0 and not blocked_slider:
         return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), UNLIMITED, PATH_INDEPENDENT)
-    if remaining < UNLIMITED:
-        escapes = 0
-    return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1), remaining)
+    if remaining == UNLIMITED:
+        pn += ESCAPE_PN * escapes
+    return unsolved(pn, CHECK_DN * max(checks, 1), remaining)

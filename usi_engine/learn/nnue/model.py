@@ -73,7 +73,7 @@ class RowSums:
 
 
 def row_sums_kind(device: str, rows: int) -> str:
-    """Return the kind of RowSums for a device: the one place that depends on it."""
+    """Return the kind of RowSums that is fastest on a device."""
     if not device.startswith("cuda"):
         return "cpu"
     return "matrix" if rows <= SMALL_TABLE else "gpu"

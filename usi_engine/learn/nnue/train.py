@@ -95,6 +95,7 @@ class NetworkTraining:
     def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan, ranks: Ranks = Ranks()) -> None:  # noqa: B008
         self.plan, self.folder, self.ranks = plan, folder, ranks
         self.device = choose_device(plan.device, plan.threads)
+        self.is_cuda = self.device.startswith("cuda")
         self.card = load_card(corpus)
         self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.held_out = PositionFile(corpus / HELD_OUT).read()
@@ -109,8 +110,7 @@ class NetworkTraining:
         self.rates = torch.zeros_like(self.units)
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
-        is_recorded = self.device.startswith("cuda") and ranks.count == 1
-        self.steps = [Recorded(step) for step in steps] if is_recorded else steps
+        self.steps = [Recorded(step) for step in steps] if self.is_cuda and ranks.count == 1 else steps
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -122,7 +122,7 @@ class NetworkTraining:
             decay = self.plan.decay / unit if name in TRANSFORMER else 0.0
             groups.append({"params": [value], "lr": rate, "weight_decay": decay, "eps": self.plan.epsilon / unit})
         warnings.filterwarnings("ignore", "This instance was constructed with capturable=True")  # of the first steps
-        return torch.optim.AdamW(groups, fused=True, capturable=self.device.startswith("cuda"))
+        return torch.optim.AdamW(groups, fused=True, capturable=self.is_cuda)
 
     @property
     def total(self) -> int:
@@ -170,7 +170,7 @@ class NetworkTraining:
 
     def to_device(self, positions: Positions) -> Tensor:
         words = torch.from_numpy(np.ascontiguousarray(compact(positions)))
-        words = words.pin_memory() if self.device.startswith("cuda") else words
+        words = words.pin_memory() if self.is_cuda else words
         return words.to(self.device, non_blocking=True)
 
     def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
