@@ -131,6 +131,20 @@ def test_gradient_is_that_of_autograd(
         assert scaled.abs().max() > 0
 
 
+@pytest.mark.parametrize("bias", [20_000.0, -20_000.0])
+def test_a_unit_beyond_its_range_is_drawn_back(positions: Positions, bias: float) -> None:
+    """Its square is large on either side. No gradient drives it farther away."""
+    network, expander = noisy("SFNN_ka2_64_7_16_k3k3")
+    inputs, values = inputs_of(expander, positions), network.parameters
+    for output, sign in ((1e6, 1), (-1e6, 0)):
+        with torch.no_grad():
+            values["weight0"][:, 0], values["bias0"][:, 0], values["bias2"][:] = 0, bias, output
+            values["weight1"].abs_(), values["weight2"].abs_()
+        network.learn(inputs, True, 1e5, len(positions))
+        gradient = values["bias0"].grad[inputs.stacks.unique(), 0]
+        assert (gradient.sign() == sign * np.sign(bias)).all()
+
+
 def test_every_device_sums_rows_alike(positions: Positions) -> None:
     """A GPU multiplies by a matrix, or takes bags for a large table."""
     network, expander = noisy("NNUE_kp_64x2_8_16")
