@@ -18,7 +18,7 @@ from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.kpp.train import Plan, targets
 from usi_engine.learn.nnue import model
-from usi_engine.learn.nnue.export import active_order, set_from_file, to_file
+from usi_engine.learn.nnue.export import active_order, dither, set_from_file, to_file
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
 from usi_engine.learn.nnue.model import Network, RowSums, initialised
 from usi_engine.learn.nnue.progress import progress_of
@@ -90,6 +90,18 @@ def test_rounded_values_are_those_of_play(walked: Walked, positions: Positions, 
     again = initialised(network.architecture, "cpu", 9)
     set_from_file(again, read_network(tmp_path / "nn.bin"))
     assert in_centipawns(again.values(inputs, True)) == values
+
+
+@pytest.mark.parametrize("name", ["NNUE_kp_64x2_8_16", "SFNN_halfkahm2_64_7_16_k3k3"])
+def test_a_common_change_of_weights_from_a_file_survives_rounding(name: str) -> None:
+    """A file has whole numbers, all of which round back after a change by a quarter."""
+    network = noisy(name)[0]
+    set_from_file(network, to_file(network, active_order(network.architecture, None), 0))
+    before = {"rows": network.table().round(), "weight0": network.parameters["weight0"].round()}
+    dither(network, 1)
+    for part, weights in (("rows", network.table()), ("weight0", network.parameters["weight0"])):
+        assert torch.equal(weights.round(), before[part])
+        assert ((weights + 0.25).round() - before[part]).mean().item() == pytest.approx(0.25, abs=0.05)
 
 
 def test_targets_are_those_of_kpp_training(positions: Positions) -> None:

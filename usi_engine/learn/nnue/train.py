@@ -105,7 +105,7 @@ class NetworkTraining:
         self.network = initialised(architecture, self.device, plan.seed)
         self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
         if plan.warm_start:
-            self.expander.set_progress(*warm_start(self.network, plan.warm_start))
+            self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
         self.units = torch.tensor([UNITS[name] for name in self.network.parameters], device=self.device)
         self.rates = torch.zeros_like(self.units)
         self.optimizer = self.adam()
