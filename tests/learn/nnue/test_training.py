@@ -22,7 +22,8 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.files import training_file
-from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, draw_curve
+from usi_engine.learn.nnue.plan import NetworkPlan
+from usi_engine.learn.nnue.train import NetworkTraining, draw_curve
 
 PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
 SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)

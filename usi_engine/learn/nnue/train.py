@@ -6,7 +6,6 @@ transformer alone, and quantisation-aware last steps, with weights and activatio
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
@@ -36,6 +35,7 @@ from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
 from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
+from usi_engine.learn.nnue.plan import NetworkPlan
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
 from usi_engine.records.files import atomic_write, write_text
@@ -44,41 +44,8 @@ from usi_engine.usi.options import FV_SCALE
 REPORT_SECONDS = 2.0
 REPORT_STEPS = 16  # between readings of the loss, which wait for the device
 WARM_UP_STEPS = 300
-WARM_START_RATE = 8e-4
 PROGRESS_STEPS = 400
 SAMPLE = 8192  # held-out positions from which the units' order is found
-# Scores include the value of the right to move; pruning margins and quiescence need values without it. Chosen by
-# games (docs/findings.md).
-TEMPO = 120
-RUN_ONLY = ("device", "threads", "checkpoint_minutes")
-
-
-@dataclass(frozen=True)
-class NetworkPlan:
-    """Settings of a training run. Rates are those of Adam for weights in natural units."""
-
-    network: str
-    epochs: int = 10
-    batch: int = 16384
-    rate: float = 4e-3  # the highest
-    last_rate: float = 0.01  # share of the rate at the end
-    decay: float = 0.3  # of the transformer's weights, times the rate
-    epsilon: float = 1e-8  # of Adam; larger values slow down weights with small gradients
-    rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
-    score_scale: float = 600.0
-    result_share: float = 0.0
-    tempo: int = TEMPO  # centipawns for the right to move, left out of the exported network's values
-    seed: int = 1
-    positions: int = 0  # 0: all
-    warm_start: str = ""  # a network to start from, as an EvalFile names it
-    device: str = "auto"
-    threads: int = 0  # of torch on a CPU; 0: all cores
-    checkpoint_minutes: float = 10.0
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings that the weights depend on."""
-        return {name: value for name, value in asdict(self).items() if name not in RUN_ONLY}
 
 
 @dataclass
@@ -291,28 +258,14 @@ def draw_curve(curve: Curve, path: Path, title: str) -> None:
     figure.savefig(path)
 
 
-def train_network(chosen: argparse.Namespace) -> None:
-    """Run `usi_engine learn train` for a network. OSError, ValueError, WeightsError."""
-    plan = NetworkPlan(
-        network=parse_name(chosen.network).name,
-        epochs=chosen.epochs or NetworkPlan.epochs,
-        batch=chosen.batch,
-        device=chosen.device,
-        threads=chosen.threads,
-        positions=chosen.positions,
-        result_share=chosen.results,
-        tempo=chosen.tempo,
-        warm_start=chosen.warm_start,
-        decay=chosen.decay,
-        rate=chosen.rate or (WARM_START_RATE if chosen.warm_start else NetworkPlan.rate),
-        seed=chosen.seed,
-    )
+def train_network(plan: NetworkPlan, corpus: Path, out: Path, extra: dict[str, Any]) -> int:
+    """Train a network and write it to `out`; return its size, 0 in all processes but the first.
+
+    `extra` is added to its card. OSError, ValueError, WeightsError.
+    """
     ranks = join_ranks(choose_device(plan.device, plan.threads))
-    training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan, ranks)
+    training = NetworkTraining(corpus, out.with_name(out.name + ".run"), plan, ranks)
     training.run()
-    if ranks.is_first:
-        size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
-        print(
-            f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}"
-        )
+    size = training.export(out, extra) if ranks.is_first else 0
     ranks.wait()
+    return size
