@@ -123,6 +123,25 @@ def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytes
         same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
 
 
+def test_a_record_with_other_contents_of_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file that an argument names, of a network's folder, of the packaged files."""
+    network = tmp_path / "network" / "nn.bin"
+    network.parent.mkdir()
+    for name, weights in (("file", network), ("folder", str(network.parent))):
+        network.write_bytes(b"one")
+        arguments = argparse.Namespace(weights=weights)
+        same_conditions(tmp_path / name, arguments, ())
+        network.write_bytes(b"two")
+        with pytest.raises(SystemExit, match=r"other conditions \(weights\)"):
+            same_conditions(tmp_path / name, arguments, ())
+    monkeypatch.setattr("usi_engine.__path__", [str(tmp_path)])
+    (tmp_path / "data").mkdir()
+    same_conditions(tmp_path, argparse.Namespace(), ())
+    (tmp_path / "data" / "nn.bin").write_bytes(b"three")
+    with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
+        same_conditions(tmp_path, argparse.Namespace(), ())
+
+
 def test_a_constant_of_the_search_is_a_whole_number() -> None:
     with pytest.raises(Exception, match="'NoSuch' is none of"):
         duel.constant("NoSuch=3")
