@@ -200,6 +200,17 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
     assert start.values(trained.held_out, True).tolist() == lower.tolist()
 
 
+def test_a_checkpoint_of_another_start_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    """A network of the same name that was trained again."""
+    start = tmp_path / "nn.bin"
+    trained.export(start, {})
+    plan = replace(PLAN, warm_start=str(start), epochs=1)
+    train(corpus, tmp_path / "run", plan)
+    NetworkTraining(corpus, tmp_path / "other", PLAN).export(start, {})
+    with pytest.raises(ValueError, match=r"another plan \(warm_start "):
+        train(corpus, tmp_path / "run", plan)
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"tempo_left_out": "much"}', '{"tempo_left_out": 1001}'])
 def test_a_start_with_a_damaged_card_is_refused(
     corpus: Path, trained: NetworkTraining, tmp_path: Path, text: str

@@ -17,7 +17,7 @@ from core_ext.corpus import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.checkpoint import Curve, checked_count, identity_of, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.kpp.export import export
@@ -132,7 +132,6 @@ class Training:
     def __init__(self, corpus: Path, folder: Path, plan: Plan) -> None:
         self.plan, self.folder = plan, folder
         self.card = load_card(corpus)
-        self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.file = training_file(corpus, plan.positions)
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.trainer = Trainer(MODELS[plan.model])
@@ -142,6 +141,7 @@ class Training:
                 load_model(self.trainer, folded)
             except WeightsError as error:
                 raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
+        self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
         self.state = State()

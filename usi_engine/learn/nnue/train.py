@@ -25,7 +25,7 @@ from torch import Tensor
 from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
-from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.checkpoint import Curve, checked_count, identity_of, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
@@ -64,7 +64,6 @@ class NetworkTraining:
         self.device = choose_device(plan.device, plan.threads)
         self.is_cuda = self.device.startswith("cuda")
         self.card = load_card(corpus)
-        self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         file = training_file(corpus, plan.positions)
         self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count, convert=self.to_device)
@@ -73,6 +72,7 @@ class NetworkTraining:
         self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
         if plan.warm_start:
             self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
+        self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
         self.units = torch.tensor([UNITS[name] for name in self.network.parameters], device=self.device)
         self.rates = torch.zeros_like(self.units)
         self.optimizer = self.adam()
