@@ -15,8 +15,8 @@ from core_ext._nnue_probe import NnueProbe
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.network_file import read_network, write_network
+from usi_engine.learn.corpus.agreement import targets
 from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.kpp.train import Plan, targets
 from usi_engine.learn.nnue import model
 from usi_engine.learn.nnue.export import active_order, dither, set_from_file, to_file
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
@@ -109,7 +109,7 @@ def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
     given["score"] = np.random.default_rng(1).integers(-2000, 2000, len(given))
     given["score"][::5], given["result"] = -32768, np.arange(len(given)) % 3 - 1
     given["result"][1::5] = 2
-    expected = targets(given, Plan(score_scale=600, result_share=0.3))
+    expected = targets(given, 600, 0.3)
     expander = noisy(NAMES[0])[1]
     assert np.allclose(expander.targets(words_of(given)), np.where(given["side"] == 1, 1 - expected, expected))
 

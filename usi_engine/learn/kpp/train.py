@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core_ext.board import BLACK, WHITE
-from core_ext.corpus import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.checkpoint import Curve, checked_count, identity_of, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.corpus.agreement import agreement, sigmoid
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.kpp.export import export
@@ -86,44 +85,12 @@ class State:
     curve: Curve = field(default_factory=list)
 
 
-def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    return 1.0 / (1.0 + np.exp(-np.asarray(values, np.float64)))
-
-
-def targets(positions: Positions, plan: Plan) -> npt.NDArray[np.float64]:
-    """Return Black's win probabilities, which the model learns."""
-    result = (positions["result"] + 1.0) / 2
-    searched = sigmoid(positions["score"] / plan.score_scale)
-    share = np.where(positions["result"] == NO_RESULT, 0.0, plan.result_share)
-    return np.where(positions["score"] == NO_SCORE, result, (1 - share) * searched + share * result)
-
-
-def divergence(probability: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
-    """Return the mean Kullback-Leibler divergence of the model's win probabilities from the targets, in nats."""
-    p, t = np.clip(probability, 1e-9, 1 - 1e-9), np.clip(target, 1e-9, 1 - 1e-9)
-    return float((t * np.log(t / p) + (1 - t) * np.log((1 - t) / (1 - p))).mean())
-
-
 def measure(trainer: Trainer, positions: Positions, plan: Plan) -> dict[str, float]:
     """Return `agreement` of a trainer on held-out positions, if there are any."""
     if not len(positions):
         return {}
-    return agreement(sigmoid(trainer.values(positions) * (LOGIT / plan.score_scale)), positions, plan)
-
-
-def scores_differ(positions: Positions) -> bool:
-    """Return whether there are two different scores; otherwise a correlation is NaN, which JSON lacks."""
-    return len(np.unique(positions["score"][positions["score"] != NO_SCORE])) > 1
-
-
-def agreement(probability: npt.NDArray[np.float64], positions: Positions, plan: Plan) -> dict[str, float]:
-    """Return the divergence of Black's win probabilities from the targets and their correlation with the search's."""
-    scored = positions["score"] != NO_SCORE
-    found = {"divergence": divergence(probability, targets(positions, plan))}
-    if scores_differ(positions) and np.ptp(probability[scored]) > 0:
-        searched = sigmoid(positions["score"][scored] / plan.score_scale)
-        found["correlation"] = float(np.corrcoef(probability[scored], searched)[0, 1])
-    return found
+    win = sigmoid(trainer.values(positions) * (LOGIT / plan.score_scale))
+    return agreement(win, positions, plan.score_scale, plan.result_share)
 
 
 class Training:

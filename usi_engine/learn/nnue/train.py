@@ -26,10 +26,10 @@ from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import Curve, checked_count, identity_of, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.corpus.agreement import agreement, scores_differ, sigmoid
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
 from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
@@ -173,9 +173,7 @@ class NetworkTraining:
         if not len(self.held_out):
             return {}
         win = sigmoid(self.values(self.held_out, rounded) / self.plan.score_scale)
-        return agreement(
-            win, self.held_out, Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
-        )
+        return agreement(win, self.held_out, self.plan.score_scale, self.plan.result_share)
 
     def measure(self) -> None:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
