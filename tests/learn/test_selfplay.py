@@ -46,6 +46,7 @@ def test_pairs_of_networks_play_in_turn() -> None:
     pairs = [task[2:] for task in tasks]
     assert len(set(pairs[:9])) == 9 and pairs[:9] == pairs[9:]
     assert tasks[4:] == list(game_tasks(["startpos"], 3, 1, range(4, 18)))
+    assert len({(start, *players) for start, _, *players in game_tasks("abcdef", 2, 1, range(24))}) == 24
 
 
 def test_white_may_be_another_player() -> None:

@@ -32,12 +32,16 @@ def play_task(players: Sequence[Player], task: GameTask, attempt: int = 0) -> Pl
 
 
 def game_tasks(openings: Sequence[str], networks: int, seed: int, numbers: range) -> Iterator[GameTask]:
-    """Yield the games with these numbers: openings and pairs of networks in turn, both shuffled by the seed."""
+    """Yield the games with these numbers: openings and pairs of networks in turn, both shuffled by the seed.
+
+    Each time all openings were played, the pairs move on by one, so that each opening meets each pair.
+    """
     order = random.Random(seed).sample(openings, len(openings))
     pairs = random.Random(seed).sample([*product(range(networks), repeat=2)], networks**2)
     for number in numbers:
-        black, white = pairs[number % len(pairs)]
-        yield order[number % len(order)], number, black, white
+        turn, place = divmod(number, len(order))
+        black, white = pairs[(place + turn) % len(pairs)]
+        yield order[place], number, black, white
 
 
 def replayed(players: Sequence[Player], game: Played, task: GameTask, known: set[int]) -> Played:
