@@ -69,7 +69,7 @@ PIECE_VALUES = "--nodes 30 --weights material --weights-b material --processes 1
 def test_a_record_is_resumed_and_no_pair_is_played_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a book the same opening gives the same game."""
+    """The same opening gives the same game if there is no book."""
     openings, kept = tmp_path / "openings.sfen", tmp_path / "pairs.jsonl"
     openings.write_text("startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n", encoding="utf-8")
     line = f"duel A {PIECE_VALUES} --openings {openings} --keep {tmp_path}"
@@ -124,7 +124,7 @@ def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_record_with_other_contents_of_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a file that an argument names, of a network's folder, of the packaged files."""
+    """The file may be named by an argument, be in a network's folder or in the package."""
     network = tmp_path / "network" / "nn.bin"
     network.parent.mkdir()
     for name, weights in (("file", network), ("folder", str(network.parent))):

@@ -121,7 +121,7 @@ def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
 def test_gradient_is_that_of_autograd(
     positions: Positions, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
 ) -> None:
-    """Through one graph, without chunks, and the loss is the divergence."""
+    """Autograd goes through one graph, without chunks. The loss is the divergence."""
     monkeypatch.setattr(model, "CACHED", 64 * 2 * 64)
     network, expander = noisy(name)
     network.sums_kind = kind
@@ -170,7 +170,7 @@ def test_every_device_sums_rows_alike(positions: Positions) -> None:
 
 @pytest.mark.parametrize("fixed", [False, True])
 def test_positions_are_blocks_of_their_stacks(positions: Positions, fixed: bool) -> None:
-    """On a GPU the number of blocks is fixed."""
+    """The number of blocks is fixed on a GPU."""
     network, expander = noisy("SFNN_ka2_128_7_64_k3k3")
     values = network.values(inputs_of(expander, positions), True)
     expander.fixed_blocks = fixed

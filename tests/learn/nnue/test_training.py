@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_bytes(corpus: Path, trained: NetworkTraini
 
 
 def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also with weights of progress, which are fitted only once."""
+    """The weights of progress are fitted only once."""
     plan = replace(SHARED, network="SFNN_ka2_64_7_16_progress4", checkpoint_minutes=0.0, epochs=2)
     whole, broken = train(corpus, tmp_path / "whole", plan), NetworkTraining(corpus, tmp_path / "broken", plan)
     learn = broken.learn
@@ -145,7 +145,7 @@ def test_dead_units_are_reported(corpus: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
-    """Up to the order in which numbers are added."""
+    """Only the order in which numbers are added differs."""
     words = ["learn", "train", corpus, "--network", PLAN.network, "--out", tmp_path / "nn.bin", "--epochs", "3"]
     words += ["--batch", "64", "--threads", "1", "--device", "cpu"]
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "usi_engine"]
