@@ -44,8 +44,12 @@ def identity_of(settings: Mapping[str, Any], corpus: str, warm_start: str) -> di
     return {**settings, CORPUS: corpus, "warm_start": start}
 
 
-def write_curve(folder: Path, curve: Curve) -> None:
+def add_point(folder: Path, curve: Curve, point: dict[str, float]) -> None:
+    """Append a point, write the curve and print the point."""
+    curve.append(point)
     write_text(folder / CURVE, json.dumps(curve, indent=1) + "\n")
+    figures = (f"{name} {value:.4g}" if value < 1e4 else f"{name} {value:.0f}" for name, value in point.items())
+    print(", ".join(figures), flush=True)
 
 
 def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any]) -> None:

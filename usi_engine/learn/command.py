@@ -46,12 +46,7 @@ def parser() -> argparse.ArgumentParser:
 
 def add_corpus(commands: Commands) -> None:
     add = commands.add_parser("corpus", help="convert games to training positions").add_argument
-    add(
-        "games",
-        nargs="*",
-        type=Path,
-        help="records as for analyze, .tsv[.xz|.gz] .games .sbinpack .psv .bin .hcpe[3]",
-    )
+    add("games", nargs="*", type=Path, help="records as for analyze, .tsv[.xz|.gz] .games .sbinpack .psv .bin .hcpe[3]")
     add("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
     add("--out", type=Path, required=True, help="folder of the corpus")
     add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")

@@ -15,7 +15,7 @@ from core_ext.board import BLACK, WHITE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.checkpoint import Curve, checked_count, identity_of, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.agreement import agreement, sigmoid
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
@@ -137,7 +137,7 @@ class Training:
             self.state.positions += len(positions)
             due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
             if due or self.state.positions % self.file.count == 0:
-                self.add_point(epoch)
+                add_point(self.folder, self.state.curve, self.point(epoch))
                 self.save()
                 saved = time.monotonic()
             progress.add(len(positions), len(positions), f"squared error {loss:.5f}")
@@ -159,19 +159,10 @@ class Training:
             jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *arguments) for shard in (0, 1)]
             return [job.result() for job in jobs].pop()
 
-    def add_point(self, epoch: int) -> None:
-        """Measure on the held-out positions; write and print the point of the curve."""
-        point = {
-            "epoch": float(epoch),
-            "positions": float(self.state.positions),
-            **measure(self.trainer, self.held_out, self.plan),
-        }
-        self.state.curve.append(point)
-        write_curve(self.folder, self.state.curve)
-        print(
-            ", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()),
-            flush=True,
-        )
+    def point(self, epoch: int) -> dict[str, float]:
+        """Return a point of the curve."""
+        done = {"epoch": float(epoch), "positions": float(self.state.positions)}
+        return done | measure(self.trainer, self.held_out, self.plan)
 
     def save(self) -> None:
         """Write the changed parameters and the progress, from which the run continues bit for bit."""

@@ -25,7 +25,7 @@ from torch import Tensor
 from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
-from usi_engine.learn.checkpoint import Curve, checked_count, identity_of, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.agreement import agreement, scores_differ, sigmoid
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
@@ -179,9 +179,7 @@ class NetworkTraining:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
         point = {"epoch": float(self.state.step // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
-        self.state.curve.append(point)
-        write_curve(self.folder, self.state.curve)
-        print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
+        add_point(self.folder, self.state.curve, point)
         if scores_differ(self.held_out) and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
 
