@@ -24,7 +24,7 @@ LAYERS: dict[str, str] = {
     "book_tool": "journal show tree grow command",
     "learn": "game processes cluster pool files checkpoint",
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files agreement batches",
-    "learn.selfplay": "game_file append_games play off_game rescore",
+    "learn.selfplay": "game_file player_pool append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card plan features inputs device model progress export train",
     "learn ": "command",

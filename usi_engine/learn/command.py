@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import CoreError, load_core, text_of
 from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES
@@ -29,6 +29,8 @@ MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # searched without late move pruning
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
+    from usi_engine.learn.selfplay.player_pool import PlayerPool
+
     Commands = argparse._SubParsersAction[Parser]
 
 
@@ -257,44 +259,42 @@ def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
 
 def run_selfplay(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.play import selfplay  # noqa: PLC0415
-    from usi_engine.player import PlayRules, read_openings  # noqa: PLC0415
+    from usi_engine.player import read_openings  # noqa: PLC0415
 
-    rules = PlayRules(
-        nodes=args.nodes,
-        seed=args.seed,
+    pool = player_pool(
+        args,
+        args.weights,
         random_plies=args.opening_plies,
         opening_margin=args.opening_margin,
         later_random_share=args.random_moves,
         play_out_share=args.play_out,
     )
-    openings = read_openings(args.openings)
-    played = selfplay(
-        args.weights, openings, args.out, args.games, rules=rules, threads=args.threads, scheduler=args.scheduler
-    )
+    played = selfplay(pool, read_openings(args.openings), args.out, args.games)
     print(f"{played} games added to {args.out}")
+
+
+def player_pool(args: argparse.Namespace, weights: list[str], **rules: Any) -> PlayerPool:
+    """Return the players with the options of add_search_options and other `rules`."""
+    from usi_engine.learn.selfplay.player_pool import PlayerPool  # noqa: PLC0415
+    from usi_engine.player import PlayRules  # noqa: PLC0415
+
+    play_rules = PlayRules(nodes=args.nodes, seed=args.seed, **rules)
+    return PlayerPool(tuple(weights), play_rules, args.threads, args.scheduler)
 
 
 def run_off_game(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game  # noqa: PLC0415
-    from usi_engine.player import PlayRules  # noqa: PLC0415
 
-    rules = PlayRules(nodes=args.nodes, seed=args.seed)
     plan = OffGamePlan(args.positions, args.samples, args.plies)
-    games, skipped = append_off_game(
-        args.weights, args.games, args.out, plan, rules=rules, threads=args.threads, scheduler=args.scheduler
-    )
+    games, skipped = append_off_game(player_pool(args, [args.weights]), args.games, args.out, plan)
     print_skipped(skipped.line)
     print(f"positions of {games} games added to {args.out}")
 
 
 def run_rescore(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.rescore import rescore  # noqa: PLC0415
-    from usi_engine.player import PlayRules  # noqa: PLC0415
 
-    rules = PlayRules(nodes=args.nodes, seed=args.seed)
-    games, skipped = rescore(
-        args.weights, args.games, args.out, args.share, rules=rules, threads=args.threads, scheduler=args.scheduler
-    )
+    games, skipped = rescore(player_pool(args, [args.weights]), args.games, args.out, args.share)
     print_skipped(skipped.line)
     print(f"{games} games added to {args.out}")
 
