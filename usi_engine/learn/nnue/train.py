@@ -30,7 +30,7 @@ from usi_engine.learn.corpus.agreement import agreement, scores_differ, sigmoid
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, join_ranks
+from usi_engine.learn.nnue.device import Recorded, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
 from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
@@ -59,14 +59,15 @@ class State:
 class NetworkTraining:
     """A training run in a folder with its checkpoint and curve."""
 
-    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan, ranks: Ranks = Ranks()) -> None:  # noqa: B008
-        self.plan, self.folder, self.ranks = plan, folder, ranks
+    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan) -> None:
+        self.plan, self.folder = plan, folder
         self.device = choose_device(plan.device, plan.threads)
+        self.ranks = join_ranks(self.device)
         self.is_cuda = self.device.startswith("cuda")
         self.card = load_card(corpus)
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         file = training_file(corpus, plan.positions)
-        self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count, convert=self.to_device)
+        self.batches = Batches(file, plan.batch, plan.seed, self.ranks.rank, self.ranks.count, convert=self.to_device)
         architecture = parse_name(plan.network)
         self.network = initialised(architecture, self.device, plan.seed)
         self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
@@ -77,7 +78,7 @@ class NetworkTraining:
         self.rates = torch.zeros_like(self.units)
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
-        self.steps = [Recorded(step) for step in steps] if self.is_cuda and ranks.count == 1 else steps
+        self.steps = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -259,9 +260,8 @@ def train_network(plan: NetworkPlan, corpus: Path, out: Path, extra: dict[str, A
 
     `extra` is added to its card. OSError, ValueError, WeightsError.
     """
-    ranks = join_ranks(choose_device(plan.device, plan.threads))
-    training = NetworkTraining(corpus, out.with_name(out.name + ".run"), plan, ranks)
+    training = NetworkTraining(corpus, out.with_name(out.name + ".run"), plan)
     training.run()
-    size = training.export(out, extra) if ranks.is_first else 0
-    ranks.wait()
+    size = training.export(out, extra) if training.ranks.is_first else 0
+    training.ranks.wait()
     return size
