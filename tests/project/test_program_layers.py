@@ -23,10 +23,10 @@ LAYERS: dict[str, str] = {
     "analysis": "judgement analyst report words explain store kif puzzles page_nodes page terminal suite analyze",
     "book_tool": "journal show tree grow command",
     "learn": "game processes cluster pool files checkpoint",
-    "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
-    "learn.selfplay": "game_file append_games play off_game rescore",
+    "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files agreement batches",
+    "learn.selfplay": "game_file player_pool append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
-    "learn.nnue": "network_card features inputs device model progress export train",
+    "learn.nnue": "network_card plan features inputs device model progress export train",
     "learn ": "command",
     "csa": "background clock position protocol connection game record client command",
     "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "

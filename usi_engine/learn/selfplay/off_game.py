@@ -26,7 +26,8 @@ from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, ScoredGame, SourceError
 from usi_engine.learn.selfplay.append_games import GameLines, append_games
 from usi_engine.learn.selfplay.game_file import check_game
-from usi_engine.player import Player, PlayRules
+from usi_engine.learn.selfplay.player_pool import PlayerPool
+from usi_engine.player import Player
 
 DECIDED_SCORE = 2000  # centipawns from which on positions of a game are not searched
 SEARCH_NODES = 300  # of a search whose positions are sampled
@@ -141,22 +142,10 @@ def off_game_work(player: Player, task: tuple[int, str, ScoredGame, OffGamePlan]
     return GameLines(lines, lines.count("\n"), skipped)
 
 
-def append_off_game(
-    weights: str,
-    paths: list[Path],
-    out: Path,
-    plan: OffGamePlan,
-    *,
-    rules: PlayRules,
-    threads: int,
-    scheduler: str = "",
-) -> tuple[int, SkippedItems]:
+def append_off_game(pool: PlayerPool, paths: list[Path], out: Path, plan: OffGamePlan) -> tuple[int, SkippedItems]:
     """Append off-game positions of each game of `paths` to `out`; return the number of games read by this call.
 
     Also return the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
-    begun = games_done(out)
-    return append_games(
-        out, paths, begun, off_game_work, plan, weights=weights, rules=rules, threads=threads, scheduler=scheduler
-    )
+    return append_games(pool, paths, out, games_done(out), work=off_game_work, setting=plan)
