@@ -32,6 +32,19 @@ def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, plan: OffGam
     assert len(positions_of(games)) > 3
 
 
+def test_networks_score_in_turn_what_the_first_samples(few_games: Path, tmp_path: Path) -> None:
+    lines = []
+    for weights in (("material",), ("material", "kpp")):
+        out = tmp_path / f"{weights[-1]}.tsv"
+        append_off_game(PlayerPool(weights, PlayRules(nodes=60)), [few_games], out, OffGamePlan(3))
+        lines.append([line.split("\t") for line in out.read_text().splitlines()])
+    alone, in_turn = lines
+    assert [line[:3] for line in alone] == [line[:3] for line in in_turn]
+    odd = [int(line[1].split()[1]) % 2 == 1 for line in alone]
+    assert any(odd)
+    assert [a != b for a, b in zip(alone, in_turn, strict=True)] == odd
+
+
 def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:
     games = tmp_path / "games.tsv"
     games.write_text("b\tscore\tstartpos\t7g7f 1\nb\tscore\tstartpos\t7g7f 1 7g7f 2\n")

@@ -125,7 +125,8 @@ def add_off_game(commands: Commands) -> None:
     add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
     add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
     add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
-    add("--weights", default=INTERNAL, help=WEIGHTS_HELP)
+    turns = f"{WEIGHTS_HELP}; several score games in turn, searches of the first are sampled"
+    add("--weights", nargs="+", default=[INTERNAL], help=turns)
     add_search_options(off_game, nodes=200)
 
 
@@ -286,7 +287,7 @@ def run_off_game(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game  # noqa: PLC0415
 
     plan = OffGamePlan(args.positions, args.samples, args.plies)
-    games, skipped = append_off_game(player_pool(args, [args.weights]), args.games, args.out, plan)
+    games, skipped = append_off_game(player_pool(args, args.weights), args.games, args.out, plan)
     print_skipped(skipped.line)
     print(f"positions of {games} games added to {args.out}")
 

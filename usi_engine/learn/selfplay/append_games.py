@@ -13,7 +13,7 @@ from usi_engine.learn.files import check_suffix
 from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.selfplay.game_file import TEXT_SUFFIX
 from usi_engine.learn.selfplay.player_pool import PlayerPool
-from usi_engine.player import Player, new_player
+from usi_engine.player import Player
 from usi_engine.progress import Progress
 from usi_engine.records.files import naming_errors
 
@@ -27,8 +27,9 @@ class GameLines:
     skipped: SkippedItems
 
 
-# Makes the lines of a game from its number, its place (for messages), the game and the setting. Pickled by its name.
-GameWork = Callable[[Player, tuple[int, str, ScoredGame, Any]], GameLines]
+# Makes the lines of a game from a player for each evaluation and from the number of the game, its place (for messages),
+# the game and the setting. Pickled by its name.
+GameWork = Callable[[list[Player], tuple[int, str, ScoredGame, Any]], GameLines]
 
 
 def append_games(
@@ -43,7 +44,7 @@ def append_games(
     tasks = ((*numbered, setting) for numbered in source.games() if numbered[0] > begun)
     progress = Progress("games", sum(1 for _ in islice(GameSource(paths).games(), begun, None)), begun)
     with naming_errors(out), open(out, "a", encoding="utf-8") as file:
-        for made in pool.results(new_player, work, tasks):
+        for made in pool.results(work, tasks):
             file.write(made.lines)
             file.flush()
             skipped.join(made.skipped)

@@ -13,17 +13,12 @@ from pathlib import Path
 
 from usi_engine.learn.selfplay.game_file import appending, key_of
 from usi_engine.learn.selfplay.player_pool import PlayerPool
-from usi_engine.player import Played, Player, PlayRules, new_player
+from usi_engine.player import Played, Player
 from usi_engine.progress import Progress
 
 ATTEMPTS = 10  # at a game that is not yet in the file
 
 GameTask = tuple[str, int, int, int]  # start, number of the game, and the players of Black and of White
-
-
-def new_players(rules: PlayRules, *weights: str) -> list[Player]:
-    """Return a player for each evaluation. WeightsError."""
-    return [new_player(rules, name) for name in weights]
 
 
 def play_task(players: Sequence[Player], task: GameTask, attempt: int = 0) -> Played:
@@ -61,10 +56,10 @@ def selfplay(pool: PlayerPool, openings: Sequence[str], path: Path, games: int) 
         numbers = range(begun, games)
         tasks, again = (game_tasks(openings, len(pool.weights), pool.rules.seed, numbers) for _ in range(2))
         progress = Progress("games", len(numbers), begun)
-        results = pool.results(new_players, play_task, tasks)
+        results = pool.results(play_task, tasks)
         for task, game in zip(again, results, strict=True):
             if key_of(game.line) in known:
-                players = players or new_players(pool.rules, *pool.weights)
+                players = players or pool.players()
                 game = replayed(players, game, task, known)  # noqa: PLW2901
             known.add(key_of(game.line))
             file.add(game.line)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from usi_engine.learn.pool import Work
-from usi_engine.player import PlayRules
+from usi_engine.player import Player, PlayRules, new_player
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,14 @@ class PlayerPool:
     threads: int = 1
     scheduler: str = ""
 
-    def results(self, set_up: Callable[..., Any], do: Callable[[Any, Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield `do(set_up(rules, *weights), task)` for each task in order, see Work."""
-        return Work(set_up, (self.rules,), do, self.weights).results(tasks, self.threads, self.scheduler)
+    def players(self) -> list[Player]:
+        """Return a player for each evaluation. WeightsError."""
+        return new_players(self.rules, *self.weights)
+
+    def results(self, do: Callable[[list[Player], Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+        """Yield `do(players, task)` for each task in order, see Work."""
+        return Work(new_players, (self.rules,), do, self.weights).results(tasks, self.threads, self.scheduler)
+
+
+def new_players(rules: PlayRules, *weights: str) -> list[Player]:
+    return [new_player(rules, name) for name in weights]

@@ -39,12 +39,12 @@ def rescored(player: Player, number: int, game: ScoredGame, share: float) -> Sco
     return replace(game, scores=scores)
 
 
-def rescore_work(player: Player, task: tuple[int, str, ScoredGame, float]) -> GameLines:
+def rescore_work(players: list[Player], task: tuple[int, str, ScoredGame, float]) -> GameLines:
     """Score a game; one with an illegal move stays as it is, because a resumed run counts the lines."""
     number, place, game, share = task
     skipped = SkippedItems()
     try:
-        game = rescored(player, number, game, share)
+        game = rescored(players[0], number, game, share)
     except ValueError as error:
         skipped.add(place, str(error))
     return GameLines(line_of(game), len(game.moves), skipped)
