@@ -145,12 +145,16 @@ def test_best_thread(results: list[SearchResult], chosen: int) -> None:
     assert best_thread(results, 31_000) == results[chosen]
 
 
-def test_lines_of_a_depth_cut_short_are_sorted() -> None:
-    """The second line of depth 4 is better than the first and is played; the time ends within the third."""
-    script = Script(seconds=lambda depth: 0.0, stuck=(4, 2))
+@pytest.mark.parametrize(
+    ("stuck", "lines"),
+    [(None, [(4, 460), (4, 430), (4, 400)]), ((4, 2), [(4, 430), (4, 400), (3, 360)])],
+)
+def test_lines_of_one_depth_are_sorted(stuck: tuple[int, int] | None, lines: list[tuple[int, int]]) -> None:
+    """Each line of a depth is better than the one before; in the second case the time ends within the third of them."""
+    script = Script(seconds=lambda depth: 0.0, stuck=stuck)
     script.value = lambda depth: 100 * depth + 80 * script.windows[-1][3]
-    result, _ = search(script, TimeLimits(maximum=100), SearchLimits(60, 0, 3))
-    assert [(line.depth, line.value) for line in result.lines] == [(4, 430), (4, 400), (3, 360)]
+    result, _ = search(script, TimeLimits(maximum=100 if stuck else None), SearchLimits(4, 0, 3))
+    assert [(line.depth, line.value) for line in result.lines] == lines
 
 
 @pytest.mark.parametrize("value", [0, 500, -500, MATE_BOUND + 5, -MATE_BOUND - 5])
