@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 import time
 from dataclasses import replace
 
@@ -11,7 +13,7 @@ from rsshogi.record import Record
 from tests.csa.conftest import ClientRunner
 from tests.csa.server import START_POSITION, Talk, game, script, summary
 from usi_engine.csa import record as records
-from usi_engine.csa.client import Client, SessionError
+from usi_engine.csa.client import Client, SessionError, fault_of
 from usi_engine.usi.driver import Engine
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
@@ -127,10 +129,23 @@ def test_cut_line_keeps_the_record(runner: ClientRunner) -> None:
 def test_no_server(runner: ClientRunner) -> None:
     """Nobody listens at the port, or the server refuses the login."""
     client = Client(replace(runner.settings, port=1), print)
-    with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: [^[]"):
+    with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: it refuses the connection$"):
         client.run(Engine(["none"], {}, client.post))
     with pytest.raises(SessionError, match="refuses the login of 'us'"):
         runner.play([], refuse)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "the name of the host is not known"),
+        (TimeoutError("timed out"), "it does not answer"),
+        (OSError(errno.EACCES, "permission denied"), "Permission denied"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+    ],
+)
+def test_reasons_for_no_connection(error: Exception, text: str) -> None:
+    assert fault_of(error) == text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +154,7 @@ def test_no_server(runner: ClientRunner) -> None:
         (summary("bad").replace("Total_Time:10", "Total_Time:ten"), "Total_Time is 'ten'"),
         (summary("bad").replace("Your_Turn:+", "Your_Turn:x"), "Your_Turn is 'x'"),
         (summary("bad").replace("-OU", "-XX"), "no CSA position"),
-        (summary("bad", position=START_POSITION + "\n+7775FU,T1"), "illegal move '+7775FU'"),
+        (summary("bad", position=START_POSITION + "\n+7775FU,T1"), "illegal move: '+7775FU'"),
     ],
 )
 def test_conditions_that_cannot_be_played(runner: ClientRunner, broken: str, reason: str) -> None:

@@ -94,10 +94,10 @@ class ServerGame:
     def _take_move(self, made: MoveMade) -> None:
         try:
             self._record_move(made)
-        except ValueError as error:
+        except ValueError:
             # The server decides: its verdict follows.
-            text = _("the server sent an {move} in {position}")
-            self._note(text.format(move=error, position=self.position.command()))
+            text = _("the server sent the illegal move '{move}' in '{position}'")
+            self._note(text.format(move=made.csa, position=self.position.command()))
             return
         self._awaited = 0  # the server may make our move for us; the engine's answer is then of no use
         self._start_turn()
@@ -139,8 +139,8 @@ class ServerGame:
             return
         try:
             csa = self.position.csa(answer.move)
-        except ValueError as error:
-            self._note(_("the engine resigns, because it answered {move}").format(move=error))
+        except ValueError:
+            self._note(_("resigning, because the engine answered the illegal move '{move}'").format(move=answer.move))
             self._send(protocol.RESIGN)
             return
         self._comment = floodgate_comment(self.position, answer.thought.value, answer.thought.pv)
