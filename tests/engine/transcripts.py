@@ -14,7 +14,7 @@ TRANSCRIPTS = {
     # Handshake
     "usi": """
         > usi
-        < ^id name Komadori \\d\\S* (SFNN K\\+A2 \\d+|material)$ ; ^id author .
+        < ^id name Komadori \\d\\S* [A-Z]+ .* \\d+$ ; ^id author .
         < ^option name USI_Hash type spin default 256 min 1 max \\d+$
         < ^option name USI_Ponder type check default false$
         < ^option name EnteringKingRule type combo default CSARule27 var NoEnteringKing var CSARule24 ; ^usiok$""",
@@ -240,7 +240,7 @@ TRANSCRIPTS = {
         > go depth 1 searchmoves 8b9b
         < ^bestmove 8b9b( |$)
         > go infinite
-        < ^info depth 0 .*score cp \\d{{5}}  ; ^info string the game is won by declaration under CSARule27$
+        < ^info depth 0 .*score cp \\d{{5}} nodes ; ^info string the game is won by declaration under CSARule27$
         > stop
         < ^bestmove win$
         > setoption name EnteringKingRule value NoEnteringKing ; position {DECLARABLE} ; go byoyomi 100
@@ -343,7 +343,9 @@ TRANSCRIPTS = {
         > perft 2
         < ^2g2f 30$ ; ^nodes 900 time \\d+ nps \\d+$
         > perft none
-        < ^info string perft
+        < ^info string perft needs a depth from 1 to 64, not 'none'$
+        > perft 65
+        < ^info string perft needs a depth from 1 to 64, not '65'$
         > bench 1 1
         < ^nodes \\d+ time \\d+ nps \\d+$
         > bench deep
