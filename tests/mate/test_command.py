@@ -81,6 +81,13 @@ def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
     assert [line.strip() for line in lines[1:6:2]] == [NO_MATE, "\\x1b[2J", BARE_KING]
 
 
+@pytest.mark.parametrize("more", [[], ["--all"]])
+def test_a_single_node_decides_nothing(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Half of one node is not 0, which would be no limit."""
+    assert main([NO_MATE, *SMALL, "--nodes", "1", *more]) == 1
+    assert capsys.readouterr().out == "undecided\n"
+
+
 def test_threads_answer_in_the_order_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first problem takes by far the longest, at the end by all threads; there are more threads than problems."""
     (tmp_path / "problems.txt").write_text(f"{BARE_KING}\n{GOLD}\nno sfen\n{NO_MATE}\n", encoding="utf-8")
@@ -164,4 +171,4 @@ def test_interrupted_at_once(tmp_path: Path, threads: str) -> None:
         started.send_signal(signal.SIGINT)
         printed, errors = started.communicate(timeout=20)
         assert time.monotonic() - begun < 5
-    assert (started.returncode, printed, errors) == (130, b"interrupted\n", b"")
+    assert (started.returncode, printed, errors) == (130, b"", b"interrupted\n")

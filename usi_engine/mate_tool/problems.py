@@ -213,7 +213,8 @@ class Solvers:
             return "unknown", [], 0
         solver.clear()  # the result must not depend on the problems that this solver had before
         shortest = self._limits.shortest or (self._limits.all and not problem.solution)
-        status, moves = solver.solve(board, self._limits.nodes // share, "shortest" if shortest else "shorter")
+        nodes = self._limits.nodes and max(self._limits.nodes // share, 1)
+        status, moves = solver.solve(board, nodes, "shortest" if shortest else "shorter")
         return status, moves, solver.nodes
 
     def _examine(self, result: MateResult, board: Board, solver: MateSolver, stop: StopToken) -> MateResult:
