@@ -47,7 +47,10 @@ def search_board(
     control = SearchControl(stop, times or TimeLimits())
     reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(pool.nodes, control.total, 0))
     count = pool.set_root(board, None, game_rules(Options()))
-    return Search(core, pool, control, limits, reporter).run(board, count)
+    try:
+        return Search(core, pool, control, limits, reporter).run(board, count)
+    finally:
+        pool.join_helpers()
 
 
 def test_a_steady_move_is_played_sooner() -> None:
@@ -104,7 +107,7 @@ def test_depth_limit() -> None:
 
 
 def test_helpers_stop_with_the_main_thread() -> None:
-    script = Script(seconds=lambda depth: 0.002 if depth <= 4 else 30.0)
+    script = Script(seconds=lambda depth: 30.0 if threading.current_thread().name == "helper" else 0.0)
     _, taken = search(script, TimeLimits(), SearchLimits(4, 0, 1), threads=3)
     assert taken < 1000
 
@@ -169,6 +172,25 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
         assert bound == ("lower" if value > guess else "upper")
     else:
         pytest.fail("no window contained the value")
+
+
+def test_the_bounds_of_a_window() -> None:
+    """A failing bound moves twice as far each time; after a fail low the other one moves to the middle."""
+    window = Window(make_core(Script()), 0)
+    bounds = [(window.alpha, window.beta)]
+    for value in (-24, -72, -35):
+        window.widen(value)
+        bounds.append((window.alpha, window.beta))
+    assert bounds == [(-24, 24), (-72, 1), (-168, -35), (-168, -35 + 192)]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_windows_of_mates_are_full(sign: int) -> None:
+    window = Window(make_core(Script()), sign * MATE_BOUND)
+    assert (window.alpha, window.beta) == (-INFINITE, INFINITE)
+    window = Window(make_core(Script()), sign * 100)
+    window.widen(sign * MATE_BOUND)
+    assert (window.beta, window.alpha)[sign < 0] == sign * INFINITE
 
 
 def test_values_above_the_window_are_searched_less_deep() -> None:
