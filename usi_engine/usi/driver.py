@@ -225,7 +225,8 @@ class Engine:
         with self._going:  # a `stop` of another thread comes after the go
             with self._lock:
                 self._searches += 1
-                if self._process is not None and self._process.poll() is None:
+                process = self._process
+                if process is not None and process.poll() is None:
                     self._idle.clear()  # only the end of a process sets it without an answer
             self._send(position)
             self._send(f"go ponder {clocks}" if ponder else f"go {clocks}")
@@ -237,11 +238,11 @@ class Engine:
 
     def stop(self) -> None:
         """End a running search and wait for its answer; its event is still posted."""
-        if self.busy and self._process is not None:
+        process = self._process
+        if self.busy and process is not None:
             with self._going:
                 self._send("stop")
-            process = self._process
-            if not self._idle.wait(self._timeouts.stop) and process is not None:
+            if not self._idle.wait(self._timeouts.stop):
                 self.killed = True
                 kill(process)
 
@@ -282,11 +283,11 @@ class Engine:
             raise EngineError(text) from None
 
     def _send(self, line: str) -> None:
-        # The reading thread reports a process that has ended.
-        with contextlib.suppress(OSError, ValueError):
-            assert self._process is not None and self._process.stdin is not None
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
+        process = self._process  # None after `quit` of another thread
+        with contextlib.suppress(OSError, ValueError):  # the reading thread reports a process that has ended
+            if process is not None and process.stdin is not None:
+                process.stdin.write(line + "\n")
+                process.stdin.flush()
 
     def _await(self, happened: threading.Event, seconds: float, word: str) -> None:
         if not happened.wait(seconds) or word not in self._answers:
