@@ -61,7 +61,7 @@ def test_main_time_is_spread_over_the_game_and_byoyomi_is_added(main: int) -> No
     limits = limits_of(Times(main, main, 10_000))
     optimum = main / moves_to_go(1, 0) + 10_000 - timeman.MOVE_OVERHEAD
     assert limits.optimum == pytest.approx(optimum, abs=1)
-    assert limits.maximum is not None and limits.optimum < limits.maximum < 0.3 * main + 10_000
+    assert limits.maximum is not None and optimum < limits.maximum < 0.3 * main + 10_000
 
 
 def test_the_last_moves_before_a_draw_share_the_time() -> None:
