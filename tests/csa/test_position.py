@@ -62,9 +62,11 @@ def test_no_position(lines: list[str]) -> None:
 
 def test_faults_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "_translate", "{} (translated)".format)
-    for fail in (lambda: start().push("+7775FU"), lambda: GamePosition(["P-51OU", "+"])):
+    with pytest.raises(ValueError, match=r" \(translated\)$"):
+        start().push("+7775FU")
+    for lines in (["P-51OU", "+"], ["P-51OU", "P+59OU52KI", "+"], ["P-51OU52OU", "P+59OU", "+"]):
         with pytest.raises(ValueError, match=r" \(translated\)$"):
-            fail()
+            GamePosition(lines)
 
 
 def test_comment() -> None:

@@ -227,7 +227,7 @@ def test_search_again_less_deep() -> None:
 
 
 @pytest.mark.parametrize("other", [True, False])
-def test_a_move_above_the_window_is_played_where_its_value_is_cut_short(other: bool) -> None:
+def test_a_move_above_the_window_is_played_if_its_value_is_not_found(other: bool) -> None:
     """Depth 9 fails high, and the nodes end before the value is found: the bound is the result if it is another move,
     otherwise the depth before tells more.
     """

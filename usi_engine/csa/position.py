@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from usi_engine.core import load_core
+from usi_engine.core import board_after, load_core
 from usi_engine.language import _
 from usi_engine.records.csa_position import read_position
 from usi_engine.records.notation import name_moves
@@ -18,11 +18,10 @@ class GamePosition:
 
     def __init__(self, lines: Iterable[str]) -> None:
         """Read the lines of a CSA position. ValueError."""
-        board = load_core().board
         self.start = read_position(lines)
         if not {"K", "k"} <= set(self.start.partition(" ")[0]):
             raise ValueError(_("a king is missing in '{position}'").format(position=self.start))
-        self._board = board(self.start)
+        self._board = board_after(load_core(), self.start, [])
 
     @property
     def moves(self) -> list[str]:

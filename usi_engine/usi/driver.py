@@ -52,7 +52,7 @@ class EngineSilent(EngineError):
 
 
 class EngineNonsense(EngineError):
-    """A process that answers with something else than a legal move or an evaluation."""
+    """A process whose answer is neither a legal move nor an evaluation."""
 
 
 class UnknownOption(EngineError, ValueError):
