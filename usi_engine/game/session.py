@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__
@@ -394,7 +394,7 @@ class Session:
             return
         go = job.go
         if command.times.given():
-            go = Go(command.times, depth=go.depth, nodes=go.nodes, movetime=go.movetime)
+            go = replace(go, times=command.times, infinite=False)
         job.control.ponderhit(self._time_limits(go), go.open_ended(), self._clock_start)
 
     def _question(self, command: protocol.Question) -> None:
