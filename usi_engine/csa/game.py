@@ -87,7 +87,7 @@ class ServerGame:
         self._engine.game_over(ending.result)
 
     def _record_move(self, made: MoveMade) -> None:
-        comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
+        comment, self._comment = self._comment, ""
         usi = self.position.push(made.csa)
         self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment)))
 
@@ -154,6 +154,5 @@ class ServerGame:
             raise EngineError(_("the engine has ended by itself too often"))
         self._note(_("the engine has ended by itself; starting it again"))
         self._engine.prepare(self.summary.max_moves)
-        thinking, self._pondered = self._awaited, ""
-        if thinking:
+        if self._awaited:
             self._think()
