@@ -83,6 +83,13 @@ def test_what_an_engine_says_before_it_is_ready() -> None:
     assert any("none/nn.bin" in text for text in said)
 
 
+@pytest.mark.parametrize("folder", [None, Path("none")])
+def test_the_reason_why_a_program_does_not_start(folder: Path | None) -> None:
+    """The system's words, with the file or folder that is missing, not Python's."""
+    with pytest.raises(EngineError, match=r"^none/here does not start: (?!\[)[^()]+$"):
+        Engine(["none/here"], {}, lambda event: None, folder).start()
+
+
 def test_faults_and_messages_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "_translate", "{} (translated)".format)
     said = list[str]()

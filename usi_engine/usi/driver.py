@@ -279,7 +279,8 @@ class Engine:
                 start_new_session=not windows, creationflags=flags,
             )  # fmt: skip
         except OSError as error:
-            text = _("{engine} does not start: {error}").format(engine=self._command[0], error=error)
+            reason = _(error.strerror or str(error)) + (f": {error.filename}" if error.filename else "")
+            text = _("{engine} does not start: {reason}").format(engine=self._command[0], reason=reason)
             raise EngineError(text) from None
 
     def _send(self, line: str) -> None:
