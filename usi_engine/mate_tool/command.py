@@ -27,22 +27,17 @@ RECORDS = ("kif", "ki2", "csa", "jkf")
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     made = Parser("usi_engine mate", description=_("Find mates."))
+    add = made.add_argument
     what = _("a position, files of problems (an sfen a line) or game records, - for standard input")
-    made.add_argument("what", nargs="+", metavar="SFEN|FILE|-", help=what)
-    made.add_argument(
-        "--hash", type=whole(1), default=256, help=_("size of the proof tables in MB, all together (256)")
-    )
-    made.add_argument(
-        "--threads", type=whole(1, 512), default=1, help=_("threads, for several problems or for a single one (1)")
-    )
-    made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
-    made.add_argument("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
-    made.add_argument("--shortest", action="store_true", help=_("search until the shortest mate is proved"))
-    made.add_argument(
-        "--all", action="store_true", help=_("look for second solutions too, at every move of the attacker")
-    )
-    made.add_argument("--japanese", action="store_true", help=_("write moves as ▲５二金打 too"))
-    made.add_argument("--summary", action="store_true", help=_("print only unsolved problems and the table"))
+    add("what", nargs="+", metavar="SFEN|FILE|-", help=what)
+    add("--hash", type=whole(1), default=256, help=_("size of the proof tables in MB, all together (256)"))
+    add("--threads", type=whole(1, 512), default=1, help=_("threads, for several problems or for a single one (1)"))
+    add("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
+    add("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
+    add("--shortest", action="store_true", help=_("search until the shortest mate is proved"))
+    add("--all", action="store_true", help=_("look for second solutions too, at every move of the attacker"))
+    add("--japanese", action="store_true", help=_("write moves as ▲５二金打 too"))
+    add("--summary", action="store_true", help=_("print only unsolved problems and the table"))
     return made
 
 
