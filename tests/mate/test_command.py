@@ -7,12 +7,17 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core_ext.board import Board
 from tests.positions import HARD_MATE
 from tests.programs import INTERRUPTIBLE
+from usi_engine.api.mate_search import mate
 from usi_engine.mate_tool.command import main, problems_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,6 +160,20 @@ def test_what_cannot_be_read(words: list[str], message: str, capsys: pytest.Capt
 def test_a_limit_out_of_range_is_refused(limit: str) -> None:
     with pytest.raises(SystemExit):
         main(["problems.tsv", limit])
+
+
+@pytest.mark.parametrize("solve", [lambda: main([BARE_KING, *SMALL, "--nodes", "20000"]),
+                                   lambda: mate(Board(BARE_KING), nodes=20_000)])  # fmt: skip
+def test_no_wait_is_endless(solve: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows handles Ctrl-C only between two waits."""
+    result = Future.result
+
+    def checked_result(future: Future[Any], timeout: float | None = None) -> object:
+        assert future.done()
+        return result(future, timeout)
+
+    monkeypatch.setattr(Future, "result", checked_result)
+    solve()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import CUSTOMARY, Examination, SecondSolution
+from usi_engine.api.stream import result_of
 from usi_engine.columns import padded
 from usi_engine.core import Core, board_of
 from usi_engine.language import _
@@ -248,6 +249,6 @@ def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespac
     solvers = Solvers(core, limits, len(problems))
     with ThreadPoolExecutor(solvers.count) as pool:
         try:
-            yield from pool.map(solvers.attempt, problems)
+            yield from map(result_of, [pool.submit(solvers.attempt, problem) for problem in problems])
         finally:
             solvers.interrupt()
