@@ -118,7 +118,8 @@ def test_closed_output_ends_a_search() -> None:
 
 
 def test_quit_as_an_argument_comes_after_what_stands_before_it() -> None:
-    done = run_engine("setoption name USI_OwnBook value false", "go nodes 60000", "quit")
+    options = ["setoption name USI_OwnBook value false", "setoption name Threads value 1"]
+    done = run_engine(*options, "go nodes 60000", "quit")
     assert int(re.findall(r" nodes (\d+)", done.stdout)[-1]) > 50_000
 
 
