@@ -272,6 +272,6 @@ class Client:
             place = str(record.finish())
         except Exception as error:  # whatever it is, the next game can be played
             place = _("no record: {error}").format(error=text_of(error))
-        text = _("{result} after {count} moves ({cause}): {place}")
+        text = _("{result} at move {count} ({cause}): {place}")
         values = {"result": words()[result], "count": len(game.played), "cause": ending.cause, "place": place}
         self._note(text.format(**values))
