@@ -147,14 +147,11 @@ class Reader:
             lines, self._summary = self._summary, None
             return summary_of(lines)
         else:
-            self._add(self._summary, line)
+            self._summary.append(line)
+            self._letters += len(line)
+            if len(self._summary) >= MOST_LINES or self._letters > MOST_LETTERS:
+                raise TooMuch(_("the server sent a Game_Summary without an end"))
         return None
-
-    def _add(self, summary: list[str], line: str) -> None:
-        summary.append(line)
-        self._letters += len(line)
-        if len(summary) >= MOST_LINES or self._letters > MOST_LETTERS:
-            raise TooMuch(_("the server sent a Game_Summary without an end"))
 
 
 def event_of(line: str) -> Event | None:
