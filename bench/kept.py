@@ -11,6 +11,7 @@ from typing import Any
 
 import core_ext
 import usi_engine
+from usi_engine.evaluation.network_file import file_of
 
 
 def kept_rows(file: Path) -> list[Any]:
@@ -25,15 +26,24 @@ def kept_rows(file: Path) -> list[Any]:
 
 
 def program_digest() -> str:
-    """Hash the compiled core and the code of usi_engine, because another build may play differently."""
+    """Hash the core, the code of usi_engine and its data, because another build may play differently."""
     digest = hashlib.sha256()
     for package in (core_ext, usi_engine):
         folder = Path(package.__path__[0])
         for file in sorted(folder.rglob("*")):
-            if file.name.endswith((".py", *EXTENSION_SUFFIXES)) and "_probe" not in file.name:
+            is_code = file.name.endswith((".py", *EXTENSION_SUFFIXES)) and "_probe" not in file.name
+            if is_code or (file.parent == folder / "data" and file.is_file()):
                 digest.update(file.relative_to(folder).as_posix().encode())
                 digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def condition(value: object) -> str:
+    """Return an argument as text, with a hash of the file that it names, which may be a network's folder."""
+    file = file_of(Path(value).expanduser()) if value and isinstance(value, str | Path) else None
+    if file is None or not file.is_file():
+        return str(value)
+    return f"{value} {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
 
 
 def same_conditions(folder: Path, arguments: argparse.Namespace, free: Collection[str]) -> None:
@@ -41,7 +51,7 @@ def same_conditions(folder: Path, arguments: argparse.Namespace, free: Collectio
 
     Raises SystemExit with the names of those that differ. Arguments in `free` may differ.
     """
-    conditions = {name: str(value) for name, value in sorted(vars(arguments).items()) if name not in free}
+    conditions = {name: condition(value) for name, value in sorted(vars(arguments).items()) if name not in free}
     conditions["program"] = program_digest()
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "conditions.json"

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
-from bench.command import new_parser
+from bench.command import new_parser, one_line
 from bench.kept import kept_rows, same_conditions
+from bench.strength.duel import BLACK_POINTS
 from bench.strength.elo import Estimate, estimate
 from bench.table import Steps, print_table
 from core_ext.board import BLACK, Board
@@ -44,7 +45,6 @@ CAPTURER = -1  # number of the capture player
 LONGEST = 400  # plies after which a game is a draw
 PIECES = {"P": 1, "L": 3, "N": 3, "S": 5, "G": 6, "B": 8, "R": 10, "K": 100}
 PROMOTION = 3
-POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 PRIOR_GAMES = 0.5  # imaginary draws between neighbours, so that no rating is infinite
 ITERATIONS = 3000
 
@@ -100,9 +100,9 @@ def play(players: Players, opening: str, black: int, white: int, seed: int) -> t
     for ply in range(LONGEST):
         ended = ending_of(board)
         if ended:
-            return POINTS[ended[0]], ply
+            return BLACK_POINTS[ended[0]], ply
         board.push(players.move(black if board.turn == BLACK else white, board, seed))
-    return POINTS["d"], LONGEST
+    return BLACK_POINTS["d"], LONGEST
 
 
 def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int) -> dict[str, Any]:
@@ -229,4 +229,5 @@ def parse() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    run(parse())
+    with one_line("levels"):
+        run(parse())

@@ -186,6 +186,7 @@ def test_games_decided_by_rule(engine: Engine) -> None:
         ({"time": -1.5}, "-1.5"), ({"time": math.nan}, "nan"), ({"time": math.inf}, "inf"),
         ({"depth": 1, "multipv": 0}, "MultiPV must be from 1 to 593, not 0"), ({"depth": 1, "moves": []}, "no moves"),
         ({"depth": 1, "moves": ["7g7e"]}, "'7g7e'"),
+        ({"limit": Limit(time=1, black_clock=1)}, "give either a time or clocks"),
     ],
 )  # fmt: skip
 def test_limits_out_of_range_are_refused(engine: Engine, limits: dict[str, Any], reason: str) -> None:

@@ -137,6 +137,14 @@ def test_time_is_kept_for_the_engine(opened: Opened, monkeypatch: pytest.MonkeyP
             engine.play(Board.from_moves(["7g7f"]), Limit(black_clock=1000, white_clock=0.01))
 
 
+def test_an_engine_that_another_thread_closes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search that was about to begin says so."""
+    engine = opened()
+    monkeypatch.setattr(engine, "_set_multipv", lambda multipv: engine.close())
+    with pytest.raises(RuntimeError, match="the engine is closed"):
+        engine.analyse(Board(), depth=1)
+
+
 @pytest.mark.parametrize(
     ("code", "kind", "text"),
     [

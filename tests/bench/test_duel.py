@@ -69,7 +69,7 @@ PIECE_VALUES = "--nodes 30 --weights material --weights-b material --processes 1
 def test_a_record_is_resumed_and_no_pair_is_played_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a book the same opening gives the same game."""
+    """The same opening gives the same game if there is no book."""
     openings, kept = tmp_path / "openings.sfen", tmp_path / "pairs.jsonl"
     openings.write_text("startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n", encoding="utf-8")
     line = f"duel A {PIECE_VALUES} --openings {openings} --keep {tmp_path}"
@@ -121,6 +121,25 @@ def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("core_ext.__path__", [str(tmp_path)])
     with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
         same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
+
+
+def test_a_record_with_other_contents_of_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file may be named by an argument, be in a network's folder or in the package."""
+    network = tmp_path / "network" / "nn.bin"
+    network.parent.mkdir()
+    for name, weights in (("file", network), ("folder", str(network.parent))):
+        network.write_bytes(b"one")
+        arguments = argparse.Namespace(weights=weights)
+        same_conditions(tmp_path / name, arguments, ())
+        network.write_bytes(b"two")
+        with pytest.raises(SystemExit, match=r"other conditions \(weights\)"):
+            same_conditions(tmp_path / name, arguments, ())
+    monkeypatch.setattr("usi_engine.__path__", [str(tmp_path)])
+    (tmp_path / "data").mkdir()
+    same_conditions(tmp_path, argparse.Namespace(), ())
+    (tmp_path / "data" / "nn.bin").write_bytes(b"three")
+    with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
+        same_conditions(tmp_path, argparse.Namespace(), ())
 
 
 def test_a_constant_of_the_search_is_a_whole_number() -> None:

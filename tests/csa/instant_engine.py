@@ -12,10 +12,11 @@ from usi_engine.usi.driver import BestMove, Engine, EngineEvent
 
 
 class InstantEngine(Engine):
-    """Posts its answers to `post`; `results` has what it was told at the ends of games."""
+    """Posts its answers to `post`; `goes` has the positions of its searches, `results` the ends of games."""
 
     def __init__(self, post: Callable[[EngineEvent], None]) -> None:
         super().__init__([], {}, post)
+        self.goes: list[str] = []
         self.results: list[str] = []
 
     @property
@@ -30,6 +31,7 @@ class InstantEngine(Engine):
 
     def go(self, position: str, clocks: str, ponder: bool = False) -> int:
         self._searches += 1
+        self.goes.append(position.removeprefix("position startpos moves ") + (" ponder" if ponder else ""))
         moves = board_of(load_core(), position).legal_moves()
         self._post(BestMove(self._searches, moves[0] if moves else "resign"))
         return self._searches
@@ -41,13 +43,16 @@ class InstantEngine(Engine):
         pass
 
 
-def game_of(*moves: str, game_id: str = "id", offered: str = "") -> ServerGame:
+def game_of(
+    *moves: str, game_id: str = "id", offered: str = "", engine: Engine | None = None, ponder: bool = False
+) -> ServerGame:
     """Return a game after the moves `offered` with it, one a line, and these."""
     reader, read = Reader(), None
     for line in summary(game_id, position=START_POSITION + offered).splitlines():
         read = reader.feed(line) or read
     assert isinstance(read, GameSummary)
-    game = ServerGame(read, InstantEngine(lambda event: None), lambda line: None, lambda text: None)
+    engine = engine or InstantEngine(lambda event: None)
+    game = ServerGame(read, engine, lambda line: None, lambda text: None, ponder=ponder)
     for move in moves:
         game.handle(MoveMade(move))
     return game

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 import time
 from dataclasses import replace
 
@@ -9,10 +11,12 @@ import pytest
 from rsshogi.record import Record
 
 from tests.csa.conftest import ClientRunner
+from tests.csa.instant_engine import InstantEngine, game_of
 from tests.csa.server import START_POSITION, Talk, game, script, summary
 from usi_engine.csa import record as records
-from usi_engine.csa.client import Client, SessionError
-from usi_engine.usi.driver import Engine
+from usi_engine.csa.client import Client, SessionError, fault_of
+from usi_engine.csa.protocol import MoveMade
+from usi_engine.usi.driver import BestMove, Engine, EngineGone
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
 ENTERED = """P1+OU+KI+KI+GI+GI+KE+KE+KY+KY
@@ -124,13 +128,33 @@ def test_cut_line_keeps_the_record(runner: ClientRunner) -> None:
     assert run.record("test+cut").splitlines()[-3:] == ["+7776FU", "T0", "%CHUDAN"]
 
 
+def test_pauses_grow_until_a_login(runner: ClientRunner) -> None:
+    cut = script("begin", "+7776FU")
+    run = runner.play(["7g7f", "7g7f", "resign"], cut, refuse, refuse, cut, resigns)
+    pauses = [note.split()[-2] for note in run.notes if "connecting again" in note]
+    assert pauses == ["0.01", "0.02", "0.04", "0.01"]
+
+
 def test_no_server(runner: ClientRunner) -> None:
     """Nobody listens at the port, or the server refuses the login."""
     client = Client(replace(runner.settings, port=1), print)
-    with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: [^[]"):
+    with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: it refuses the connection$"):
         client.run(Engine(["none"], {}, client.post))
     with pytest.raises(SessionError, match="refuses the login of 'us'"):
         runner.play([], refuse)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "the name of the host is not known"),
+        (TimeoutError("timed out"), "it does not answer"),
+        (OSError(errno.EACCES, "permission denied"), "Permission denied"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+    ],
+)
+def test_reasons_for_no_connection(error: Exception, text: str) -> None:
+    assert fault_of(error) == text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +163,7 @@ def test_no_server(runner: ClientRunner) -> None:
         (summary("bad").replace("Total_Time:10", "Total_Time:ten"), "Total_Time is 'ten'"),
         (summary("bad").replace("Your_Turn:+", "Your_Turn:x"), "Your_Turn is 'x'"),
         (summary("bad").replace("-OU", "-XX"), "no CSA position"),
-        (summary("bad", position=START_POSITION + "\n+7775FU,T1"), "illegal move '+7775FU'"),
+        (summary("bad", position=START_POSITION + "\n+7775FU,T1"), "illegal move: '+7775FU'"),
     ],
 )
 def test_conditions_that_cannot_be_played(runner: ClientRunner, broken: str, reason: str) -> None:
@@ -214,6 +238,33 @@ def test_ponder(runner: ClientRunner) -> None:
     assert run.client.tally == {"lose": 1}
 
 
+def test_an_illegal_reply_is_not_pondered(runner: ClientRunner) -> None:
+    run = runner.play(["7g7f ponder 7g7f"], game("+7776FU", "> -3334FU,T1", "resigned"), ponder=True)
+    assert len(run.goes()) == 2 and not any("ponder" in go for go in run.goes())
+
+
+def test_an_engine_that_answers_too_early_searches_again() -> None:
+    """It must not answer a search on the opponent's time before the ponderhit, which would then have no answer."""
+    engine = InstantEngine(lambda event: None)
+    played = game_of(engine=engine, ponder=True)
+    played.begin()
+    played.handle(BestMove(1, "7g7f", "3c3d"))
+    played.handle(MoveMade("+7776FU"))
+    played.handle(MoveMade("-3334FU"))
+    assert engine.goes[1:] == ["7g7f 3c3d ponder", "7g7f 3c3d"]
+
+
+def test_the_end_of_an_earlier_process_is_ignored() -> None:
+    """It was started again between two games."""
+    engine = InstantEngine(lambda event: None)
+    played = game_of(engine=engine)
+    played.begin()
+    played.handle(EngineGone(engine.starts - 1))
+    assert len(engine.goes) == 1
+    played.handle(EngineGone(engine.starts))
+    assert len(engine.goes) == 2
+
+
 def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:
     """It is started again and searches the same position."""
     run = runner.play(["die", "7g7f"], game("+7776FU", "win"))
@@ -272,5 +323,5 @@ def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch:
     monkeypatch.setattr(records, "write_new", fail)
     run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
-    assert run.notes[-1] == "won after 1 moves (RESIGN): no record: too large"
+    assert run.notes[-1] == "won at move 1 (RESIGN): no record: too large"
     assert run.notes.count("test+1 is not saved while it is played: too large") == 1

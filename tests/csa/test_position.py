@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from core_ext.board import Board
 from tests.csa.server import START_POSITION
+from usi_engine import language
 from usi_engine.csa.position import GamePosition, floodgate_comment
 
 HANDICAP = START_POSITION.replace("P2 * -HI *  *  *  *  * -KA *", "P2 *  *  *  *  *  *  *  *  *")[:-1] + "-"
@@ -38,7 +41,7 @@ def test_handicap() -> None:
 @pytest.mark.parametrize("csa", ["+7775FU", "-3334FU", "+0055FU", "+7776KI", "+7776XX", "", "+5958KA"])
 def test_illegal_csa(csa: str) -> None:
     position = start()
-    with pytest.raises(ValueError, match=r"illegal|not a move"):
+    with pytest.raises(ValueError, match=rf"^illegal move: '{re.escape(csa)}'$"):
         position.push(csa)
     assert position.moves == []
 
@@ -53,6 +56,17 @@ def test_illegal_usi(usi: str) -> None:
 def test_no_position(lines: list[str]) -> None:
     with pytest.raises(ValueError, match="no CSA position"):
         GamePosition(lines)
+    with pytest.raises(ValueError, match=r"^a king is missing in '4k4/9/9/9/9/9/9/9/9 b - 1'$"):
+        GamePosition(["P-51OU", "+"])
+
+
+def test_faults_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_translate", "{} (translated)".format)
+    with pytest.raises(ValueError, match=r" \(translated\)$"):
+        start().push("+7775FU")
+    for lines in (["P-51OU", "+"], ["P-51OU", "P+59OU52KI", "+"], ["P-51OU52OU", "P+59OU", "+"]):
+        with pytest.raises(ValueError, match=r" \(translated\)$"):
+            GamePosition(lines)
 
 
 def test_comment() -> None:

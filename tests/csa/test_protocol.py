@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.csa.server import START_POSITION, summary
+from usi_engine import language
 from usi_engine.csa import protocol
 from usi_engine.csa.clock import LONGEST_MS, Clocks, TimeControl
 
@@ -74,8 +75,13 @@ def test_times_of_each_player_and_units() -> None:
         ("Increment:2", "Increment:99999999999", "a time of more than 2147483 seconds"),
     ],
 )
-def test_bad_summary(old: str, new: str, reason: str) -> None:
-    assert read(summary("id").replace(old, new)) == protocol.BadSummary("id", reason)
+def test_bad_summary(old: str, new: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason is in the language of messages."""
+    broken = summary("id").replace(old, new)
+    assert read(broken) == protocol.BadSummary("id", reason)
+    monkeypatch.setattr(language, "_translate", "{} (translated)".format)
+    translated = read(broken)
+    assert isinstance(translated, protocol.BadSummary) and translated.reason == f"{reason} (translated)"
 
 
 def test_limits_of_a_summary() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from usi_engine import language
 from usi_engine.csa.command import own_engine
 from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone, Thought, thought_of
 
@@ -80,6 +81,29 @@ def test_what_an_engine_says_before_it_is_ready() -> None:
     engine.quit()
     assert any("Threads" in text and "'abc'" in text for text in said)
     assert any("none/nn.bin" in text for text in said)
+
+
+@pytest.mark.parametrize("folder", [None, Path("none")])
+def test_the_reason_why_a_program_does_not_start(folder: Path | None) -> None:
+    """The system's words, with the file or folder that is missing, not Python's."""
+    with pytest.raises(EngineError, match=r"^none/here does not start: (?!\[)[^()]+$"):
+        Engine(["none/here"], {}, lambda event: None, folder).start()
+
+
+def test_faults_and_messages_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_translate", "{} (translated)".format)
+    said = list[str]()
+    shell = [sys.executable, "-c", "print('usiok\\ninfo string hello', flush=True); input(); input()"]
+    engine = Engine(shell, {}, lambda event: None, note=said.append)
+    for fail in (
+        Engine(["none/here"], {}, lambda event: None).start,
+        engine.prepare,
+        lambda: engine.set_option("Hash", "1"),
+    ):
+        with pytest.raises(EngineError, match=r" \(translated\)$"):
+            fail()
+    engine.quit()
+    assert said == ["the engine: hello (translated)"]
 
 
 def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path) -> None:

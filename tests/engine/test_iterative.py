@@ -47,7 +47,10 @@ def search_board(
     control = SearchControl(stop, times or TimeLimits())
     reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(pool.nodes, control.total, 0))
     count = pool.set_root(board, None, game_rules(Options()))
-    return Search(core, pool, control, limits, reporter).run(board, count)
+    try:
+        return Search(core, pool, control, limits, reporter).run(board, count)
+    finally:
+        pool.join_helpers()
 
 
 def test_a_steady_move_is_played_sooner() -> None:
@@ -104,7 +107,7 @@ def test_depth_limit() -> None:
 
 
 def test_helpers_stop_with_the_main_thread() -> None:
-    script = Script(seconds=lambda depth: 0.002 if depth <= 4 else 30.0)
+    script = Script(seconds=lambda depth: 30.0 if threading.current_thread().name == "helper" else 0.0)
     _, taken = search(script, TimeLimits(), SearchLimits(4, 0, 1), threads=3)
     assert taken < 1000
 
@@ -145,12 +148,16 @@ def test_best_thread(results: list[SearchResult], chosen: int) -> None:
     assert best_thread(results, 31_000) == results[chosen]
 
 
-def test_lines_of_a_depth_cut_short_are_sorted() -> None:
-    """The second line of depth 4 is better than the first and is played; the time ends within the third."""
-    script = Script(seconds=lambda depth: 0.0, stuck=(4, 2))
+@pytest.mark.parametrize(
+    ("stuck", "lines"),
+    [(None, [(4, 460), (4, 430), (4, 400)]), ((4, 2), [(4, 430), (4, 400), (3, 360)])],
+)
+def test_lines_of_one_depth_are_sorted(stuck: tuple[int, int] | None, lines: list[tuple[int, int]]) -> None:
+    """Each line of a depth is better than the one before; in the second case the time ends within the third of them."""
+    script = Script(seconds=lambda depth: 0.0, stuck=stuck)
     script.value = lambda depth: 100 * depth + 80 * script.windows[-1][3]
-    result, _ = search(script, TimeLimits(maximum=100), SearchLimits(60, 0, 3))
-    assert [(line.depth, line.value) for line in result.lines] == [(4, 430), (4, 400), (3, 360)]
+    result, _ = search(script, TimeLimits(maximum=100 if stuck else None), SearchLimits(4, 0, 3))
+    assert [(line.depth, line.value) for line in result.lines] == lines
 
 
 @pytest.mark.parametrize("value", [0, 500, -500, MATE_BOUND + 5, -MATE_BOUND - 5])
@@ -165,6 +172,25 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
         assert bound == ("lower" if value > guess else "upper")
     else:
         pytest.fail("no window contained the value")
+
+
+def test_the_bounds_of_a_window() -> None:
+    """A failing bound moves twice as far each time; after a fail low the other one moves to the middle."""
+    window = Window(make_core(Script()), 0)
+    bounds = [(window.alpha, window.beta)]
+    for value in (-24, -72, -35):
+        window.widen(value)
+        bounds.append((window.alpha, window.beta))
+    assert bounds == [(-24, 24), (-72, 1), (-168, -35), (-168, -35 + 192)]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_windows_of_mates_are_full(sign: int) -> None:
+    window = Window(make_core(Script()), sign * MATE_BOUND)
+    assert (window.alpha, window.beta) == (-INFINITE, INFINITE)
+    window = Window(make_core(Script()), sign * 100)
+    window.widen(sign * MATE_BOUND)
+    assert (window.beta, window.alpha)[sign < 0] == sign * INFINITE
 
 
 def test_values_above_the_window_are_searched_less_deep() -> None:
@@ -201,7 +227,7 @@ def test_search_again_less_deep() -> None:
 
 
 @pytest.mark.parametrize("other", [True, False])
-def test_a_move_above_the_window_is_played_where_its_value_is_cut_short(other: bool) -> None:
+def test_a_move_above_the_window_is_played_if_its_value_is_not_found(other: bool) -> None:
     """Depth 9 fails high, and the nodes end before the value is found: the bound is the result if it is another move,
     otherwise the depth before tells more.
     """
@@ -265,6 +291,15 @@ def test_the_clock_starts_at_ponderhit(engine: InProcess) -> None:
     """Pondering uses no time of the engine: the whole byoyomi is left after ponderhit."""
     go = "go ponder btime 0 wtime 0 byoyomi 300"
     assert 0.2 < quickest(partial(seconds_from_ponderhit, engine, go, 0.35)) < 0.4
+
+
+def test_ponderhit_with_other_clocks_keeps_searchmoves(engine: InProcess) -> None:
+    """The only move that is left to search is not taken for a forced one."""
+    engine.send("go ponder btime 0 wtime 0 byoyomi 300 searchmoves 7g7f")
+    begun = time.perf_counter()
+    engine.send("ponderhit btime 0 wtime 0 byoyomi 301")
+    engine.expect("^bestmove")
+    assert time.perf_counter() - begun > 0.15
 
 
 ONE_REPLY = "position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1"

@@ -118,7 +118,8 @@ def test_closed_output_ends_a_search() -> None:
 
 
 def test_quit_as_an_argument_comes_after_what_stands_before_it() -> None:
-    done = run_engine("setoption name USI_OwnBook value false", "go nodes 60000", "quit")
+    options = ["setoption name USI_OwnBook value false", "setoption name Threads value 1"]
+    done = run_engine(*options, "go nodes 60000", "quit")
     assert int(re.findall(r" nodes (\d+)", done.stdout)[-1]) > 50_000
 
 
@@ -183,7 +184,7 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
         (["bogus"], "unknown command 'bogus'"),
         (["--bogus"], "unknown command '--bogus'"),
         (["go depth 2", "boo hoo"], "unknown command 'boo hoo'"),
-        (["perft", "x"], "perft needs a depth of 1 or more, not 'x'"),
+        (["perft", "x"], "perft needs a depth from 1 to 64, not 'x'"),
         (["position"], "give a position"),
         (["position", "startpos", "moves", "7g7g", "perft", "1"], "position refused: move 1 '7g7g': illegal move"),
         (["position sfen 9/9 b - 1", "d"], "position refused: "),
@@ -320,7 +321,7 @@ def test_output_to_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        ("convert /dev/zero --to usi", 1, "/dev/zero: more than 64 MB of text; split the file"),
+        ("convert /dev/zero --to usi", 2, "/dev/zero: more than 64 MB of text; split the file"),
         ("mate /dev/zero", 2, "/dev/zero: more than 64 MB of text; split the file"),
         ("suite /dev/zero", 2, "/dev/zero: more than 64 MB of text; split the file"),
         ("suite no.file", 2, "no.file: No such file or directory"),

@@ -1,13 +1,15 @@
-"""Info lines: times at which they are printed, long text."""
+"""Info lines: their text, times at which they are printed."""
 
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 
+from core_ext.engine import MATE, MATE_BOUND, MAX_EVALUATION
 from usi_engine.core import load_core
-from usi_engine.search.report import FIRST_BOUND_TIME, Line, Reporter, SearchResult, SearchStats
+from usi_engine.search.report import FIRST_BOUND_TIME, Line, Reporter, SearchResult, SearchStats, info_line
 from usi_engine.usi.output import Writer
 
 
@@ -52,6 +54,27 @@ def test_lines_of_iterations_come_at_most_once_an_interval() -> None:
 def test_without_an_interval_everything_is_printed(time: int) -> None:
     clock = Clock(0)
     assert clock.bounds_at(time, time) == clock.iterations_at(time, time) == [time, time]
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "score"),
+    [
+        (-30, "exact", "cp -30"),
+        (30, "lower", "cp 30 lowerbound"),
+        (30, "upper", "cp 30 upperbound"),
+        (MATE - 5, "exact", "mate 5"),
+        (4 - MATE, "exact", "mate -4"),
+        (MATE_BOUND - 1, "exact", f"cp {MAX_EVALUATION}"),  # won by rule
+        (1 - MATE_BOUND, "exact", f"cp -{MAX_EVALUATION}"),
+    ],
+)
+def test_info_line(value: int, bound: str, score: str) -> None:
+    """The greatest ply is at least the depth: a line of an earlier depth may have been searched less far."""
+    core, line = load_core(), Line(("7g7f", "3c3d"), value, 5, 7, bound)
+    stats = f"score {score} nodes 3000 nps 2000 hashfull 9 time 1500 multipv 2 pv 7g7f 3c3d"
+    assert info_line(core, line, SearchStats(3000, 1500, 9), 2) == f"info depth 5 seldepth 7 {stats}"
+    shallow = replace(line, seldepth=0)
+    assert info_line(core, shallow, SearchStats(3000, 1500, 9), 2) == f"info depth 5 seldepth 5 {stats}"
 
 
 @pytest.mark.parametrize("length", [1, 2])

@@ -51,7 +51,20 @@ def test_a_forced_move_or_a_proved_mate_ends_before_the_minimum_time() -> None:
     control = SearchControl(stop, slow, pondering=True)
     assert not control.try_stop(without_minimum=True)  # not before ponderhit
     assert not stop.is_set()
+    control.try_stop()  # a deeper search that does not know it any more changes nothing
     control.ponderhit(slow)
+    assert stop.is_set()
+
+
+def test_a_search_done_while_pondering_has_its_minimum_time_after_ponderhit() -> None:
+    stop, slow = StopToken(), TimeLimits(optimum=5_000, maximum=10_000, minimum=2_000)
+    control = SearchControl(stop, slow, pondering=True)
+    assert not control.try_stop()
+    control.ponderhit(slow, begun=time.perf_counter() - 1)
+    assert not stop.is_set()
+    control = SearchControl(stop, slow, pondering=True)
+    assert not control.try_stop()
+    control.ponderhit(slow, begun=time.perf_counter() - 3)
     assert stop.is_set()
 
 

@@ -46,12 +46,29 @@ def test_the_side_to_move_counts() -> None:
     times = Times(btime=600_000, wtime=6_000, binc=0, winc=0)
     black, white = limits_of(times), limits_of(times, black=False)
     assert black.maximum is not None and white.maximum is not None and white.maximum < 6_000 < black.maximum
+    times = Times(600_000, 600_000, binc=10_000, winc=0)
+    assert (limits_of(times).optimum or 0) > (limits_of(times, black=False).optimum or 0) + 5_000
 
 
 def test_byoyomi_is_used_up() -> None:
     """Without main time, the whole byoyomi less the worst delay is used."""
     limits = limits_of(Times(0, 0, 10_000))
     assert (limits.optimum, limits.maximum, limits.minimum) == (8_880, 8_880, 8_880)
+
+
+@pytest.mark.parametrize("main", [10_000, 60_000, 600_000])
+def test_main_time_is_spread_over_the_game_and_byoyomi_is_added(main: int) -> None:
+    limits = limits_of(Times(main, main, 10_000))
+    optimum = main / moves_to_go(1, 0) + 10_000 - timeman.MOVE_OVERHEAD
+    assert limits.optimum == pytest.approx(optimum, abs=1)
+    assert limits.maximum is not None and optimum < limits.maximum < 0.3 * main + 10_000
+
+
+def test_the_last_moves_before_a_draw_share_the_time() -> None:
+    """At ply 317 of 320 two moves are left."""
+    usable = 60_000 - timeman.RESERVED_MOVES * timeman.MOVE_OVERHEAD
+    limits = limits_of(Times(60_000, 60_000), ply=317, MaxMovesToDraw=320)
+    assert limits.optimum == pytest.approx(usable / 2, abs=1)
 
 
 def test_increment_below_main_is_in_it_already() -> None:
@@ -253,7 +270,10 @@ def test_a_move_that_stays_the_best_saves_time() -> None:
 
 
 def test_a_falling_value_takes_time() -> None:
+    """It is compared with that of the move before and with that four iterations before."""
     level = time_factor("aaaaaa", [20] * 6)
+    assert time_factor("aaaaaa", [20, 200, 20, 20, 20, 20]) > 2 * level
+    assert time_factor("aaaaaa", [20, 20, 200, 20, 20, 20]) == level
     assert level == time_factor("aaaaaa", [20, 20, 30, 50, 70, 90])
     assert time_factor("aaaaaa", [20, 20, 20, 20, 0, -40]) > 2 * level
     assert time_factor("aaaaaa", [-40] * 6, last=LastMove(20)) > 2 * level

@@ -14,7 +14,7 @@ TRANSCRIPTS = {
     # Handshake
     "usi": """
         > usi
-        < ^id name Komadori \\d\\S* (SFNN K\\+A2 \\d+|material)$ ; ^id author .
+        < ^id name Komadori \\d\\S* [A-Z]+ .* \\d+$ ; ^id author .
         < ^option name USI_Hash type spin default 256 min 1 max \\d+$
         < ^option name USI_Ponder type check default false$
         < ^option name EnteringKingRule type combo default CSARule27 var NoEnteringKing var CSARule24 ; ^usiok$""",
@@ -159,7 +159,11 @@ TRANSCRIPTS = {
         > go depth 2 searchmoves 5a5b 9a9b
         < ^info string .*5a5b 9a9b ; ^bestmove [1-9]
         > go searchmoves 5a5b 9g9f depth 2
-        < ^info string .*left out of searchmoves: '5a5b' ; ^bestmove 9g9f""",
+        < ^info string .*left out of searchmoves: '5a5b' ; ^bestmove 9g9f
+        > position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1 ; go depth 1 searchmoves 3d3c
+        < ^info depth 1 .* pv ; ^bestmove [1-9]
+        > position {MATE_IN_ONE} ; go byoyomi 100 searchmoves 5i5h
+        < ^bestmove 5i5h( |$)""",
     "go ponder": """
         > position startpos moves 7g7f 3c3d ; go ponder btime 1000 wtime 1000 byoyomi 100
         ! 0.25 ^bestmove
@@ -240,7 +244,7 @@ TRANSCRIPTS = {
         > go depth 1 searchmoves 8b9b
         < ^bestmove 8b9b( |$)
         > go infinite
-        < ^info depth 0 .*score cp \\d{{5}}  ; ^info string the game is won by declaration under CSARule27$
+        < ^info depth 0 .*score cp \\d{{5}} nodes ; ^info string the game is won by declaration under CSARule27$
         > stop
         < ^bestmove win$
         > setoption name EnteringKingRule value NoEnteringKing ; position {DECLARABLE} ; go byoyomi 100
@@ -343,7 +347,9 @@ TRANSCRIPTS = {
         > perft 2
         < ^2g2f 30$ ; ^nodes 900 time \\d+ nps \\d+$
         > perft none
-        < ^info string perft
+        < ^info string perft needs a depth from 1 to 64, not 'none'$
+        > perft 65
+        < ^info string perft needs a depth from 1 to 64, not '65'$
         > bench 1 1
         < ^nodes \\d+ time \\d+ nps \\d+$
         > bench deep

@@ -319,7 +319,7 @@ def test_weights_need_a_name_that_the_engine_takes_for_them(
         write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
     before = out.read_bytes() if out.exists() else b""
     said = refusal("train", corpus, "--out", out, "--network", model, "--epochs", "1")
-    assert f"--out {out}: weights of --network {model} need a name that ends in {suffixes}" in said
+    assert f"--out {out}: expected a name that ends in {suffixes}" in said
     assert not out.with_name(name + ".run").exists()
     assert (out.read_bytes() if out.exists() else b"") == before
 

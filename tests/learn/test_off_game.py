@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,18 @@ from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.sources import SkippedItems
 from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game, unselective
+from usi_engine.learn.selfplay.player_pool import PlayerPool
 from usi_engine.player import PlayRules
 
 
 @pytest.mark.parametrize("plan", [OffGamePlan(3), OffGamePlan(3, samples=2, plies=1)], ids=["nodes", "plies"])
 def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, plan: OffGamePlan) -> None:
-    rules = PlayRules(nodes=60)
+    one = PlayerPool(("material",), PlayRules(nodes=60))
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert append_off_game("material", [few_games], whole, plan, rules=rules, threads=2) == (6, SkippedItems())
+    assert append_off_game(replace(one, threads=2), [few_games], whole, plan) == (6, SkippedItems())
     text = whole.read_text()
     broken.write_text(text[: len(text) // 2])  # killed while writing
-    assert 0 < append_off_game("material", [few_games], broken, plan, rules=rules, threads=1)[0] < 6
+    assert 0 < append_off_game(one, [few_games], broken, plan)[0] < 6
     assert broken.read_text() == text
     games = read_games(whole)
     assert 12 < len(games) <= 18
@@ -30,11 +32,24 @@ def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, plan: OffGam
     assert len(positions_of(games)) > 3
 
 
+def test_networks_score_in_turn_what_the_first_samples(few_games: Path, tmp_path: Path) -> None:
+    lines = []
+    for weights in (("material",), ("material", "kpp")):
+        out = tmp_path / f"{weights[-1]}.tsv"
+        append_off_game(PlayerPool(weights, PlayRules(nodes=60)), [few_games], out, OffGamePlan(3))
+        lines.append([line.split("\t") for line in out.read_text().splitlines()])
+    alone, in_turn = lines
+    assert [line[:3] for line in alone] == [line[:3] for line in in_turn]
+    odd = [int(line[1].split()[1]) % 2 == 1 for line in alone]
+    assert any(odd)
+    assert [a != b for a, b in zip(alone, in_turn, strict=True)] == odd
+
+
 def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:
     games = tmp_path / "games.tsv"
     games.write_text("b\tscore\tstartpos\t7g7f 1\nb\tscore\tstartpos\t7g7f 1 7g7f 2\n")
-    rules = PlayRules(nodes=60)
-    read, skipped = append_off_game("material", [games], tmp_path / "out.tsv", OffGamePlan(1), rules=rules, threads=1)
+    one = PlayerPool(("material",), PlayRules(nodes=60))
+    read, skipped = append_off_game(one, [games], tmp_path / "out.tsv", OffGamePlan(1))
     assert (read, skipped.count) == (2, 1)
     assert f"{games}, line 2: illegal move '7g7f'" in skipped.line
     assert len(read_games(tmp_path / "out.tsv")) == 1
@@ -51,7 +66,7 @@ def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: 
 def test_plies_give_the_best_of_all_moves(few_games: Path, tmp_path: Path) -> None:
     """Compare with each move searched alone; most are equal, as TT and histories differ."""
     out = tmp_path / "plies.tsv"
-    append_off_game("material", [few_games], out, OffGamePlan(2, plies=1), rules=PlayRules(), threads=1)
+    append_off_game(PlayerPool(("material",), PlayRules()), [few_games], out, OffGamePlan(2, plies=1))
     games = read_games(out)
     assert len(games) == 12
     table, equal = Table(1), 0

@@ -12,6 +12,7 @@ from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
 from usi_engine.learn.selfplay.game_file import line_of
+from usi_engine.learn.selfplay.player_pool import PlayerPool
 from usi_engine.learn.selfplay.rescore import rescore, rescored
 from usi_engine.player import Player, PlayRules
 
@@ -20,10 +21,10 @@ RULES = PlayRules(nodes=60)
 
 def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert rescore("material", [few_games], whole, 1.0, rules=RULES, threads=2) == (6, SkippedItems())
+    assert rescore(PlayerPool(("material",), RULES, threads=2), [few_games], whole, 1.0) == (6, SkippedItems())
     text = whole.read_text()
     broken.write_text(text[: len(text) // 2])  # killed while writing
-    assert 0 < rescore("material", [few_games], broken, 1.0, rules=RULES, threads=1)[0] < 6
+    assert 0 < rescore(PlayerPool(("material",), RULES), [few_games], broken, 1.0)[0] < 6
     assert broken.read_text() == text
     before, after = read_games(few_games), read_games(whole)
     assert [replace(game, scores=[]) for game in before] == [replace(game, scores=[]) for game in after]

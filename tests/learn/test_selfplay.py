@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from usi_engine.learn.command import main
 from usi_engine.learn.game import START
 from usi_engine.learn.selfplay.game_file import key_of, keys_in, line_of
 from usi_engine.learn.selfplay.play import game_tasks, selfplay
+from usi_engine.learn.selfplay.player_pool import PlayerPool
 from usi_engine.player import Played, Player, PlayRules, read_openings
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
@@ -29,12 +31,12 @@ def piece_values(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("suffix", "cut"), [(".tsv", b"b\tscore\tstart"), (".games", b"KGAMES1\n\0")])
 def test_a_run_resumes_and_repeats(tmp_path: Path, suffix: str, cut: bytes, piece_values: Path) -> None:
     """Two evaluations play."""
-    rules, weights = PlayRules(nodes=60, longest=40), ["material", str(piece_values)]
+    one = PlayerPool(("material", str(piece_values)), PlayRules(nodes=60, longest=40))
     whole, broken = tmp_path / f"whole{suffix}", tmp_path / f"broken{suffix}"
-    assert selfplay(weights, ["startpos"], whole, 6, rules=rules, threads=2) == 6
-    assert selfplay(weights, ["startpos"], broken, 2, rules=rules, threads=1) == 2
+    assert selfplay(replace(one, threads=2), ["startpos"], whole, 6) == 6
+    assert selfplay(one, ["startpos"], broken, 2) == 2
     broken.write_bytes(broken.read_bytes() + cut)  # killed while writing
-    assert selfplay(weights, ["startpos"], broken, 6, rules=rules, threads=1) == 4
+    assert selfplay(one, ["startpos"], broken, 6) == 4
     assert whole.read_bytes() == broken.read_bytes()
     games = read_games(whole)
     assert len({key_of(line_of(game)) for game in games}) == 6
@@ -46,6 +48,7 @@ def test_pairs_of_networks_play_in_turn() -> None:
     pairs = [task[2:] for task in tasks]
     assert len(set(pairs[:9])) == 9 and pairs[:9] == pairs[9:]
     assert tasks[4:] == list(game_tasks(["startpos"], 3, 1, range(4, 18)))
+    assert len({(start, *players) for start, _, *players in game_tasks("abcdef", 2, 1, range(24))}) == 24
 
 
 def test_white_may_be_another_player() -> None:
@@ -120,7 +123,7 @@ def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(player_module, "Player", Repeating)
     path = tmp_path / "games.tsv"
     for games in (2, 5):
-        selfplay(["material"], ["startpos"], path, games, rules=PlayRules(), threads=1)
+        selfplay(PlayerPool(("material",), PlayRules()), ["startpos"], path, games)
     moves = [game.moves[0] for game in read_games(path)]
     first, second, third = Board().legal_moves()[:3]
     assert moves == [first, second, third, first, first]  # it has no fourth game

@@ -7,12 +7,17 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core_ext.board import Board
 from tests.positions import HARD_MATE
 from tests.programs import INTERRUPTIBLE
+from usi_engine.api.mate_search import mate
 from usi_engine.mate_tool.command import main, problems_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,6 +84,13 @@ def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
     assert lines[2].endswith("cannot be read: an sfen has 3 or 4 fields: '\\x1b[2J'")  # not as it is
     assert lines[-1].split()[:7] == ["all", "3", "0", "1", "1", "1", "0"]
     assert [line.strip() for line in lines[1:6:2]] == [NO_MATE, "\\x1b[2J", BARE_KING]
+
+
+@pytest.mark.parametrize("more", [[], ["--all"]])
+def test_a_single_node_decides_nothing(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Half of one node is not 0, which would be no limit."""
+    assert main([NO_MATE, *SMALL, "--nodes", "1", *more]) == 1
+    assert capsys.readouterr().out == "undecided\n"
 
 
 def test_threads_answer_in_the_order_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,6 +162,20 @@ def test_a_limit_out_of_range_is_refused(limit: str) -> None:
         main(["problems.tsv", limit])
 
 
+@pytest.mark.parametrize("solve", [lambda: main([BARE_KING, *SMALL, "--nodes", "20000"]),
+                                   lambda: mate(Board(BARE_KING), nodes=20_000)])  # fmt: skip
+def test_no_wait_is_endless(solve: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows handles Ctrl-C only between two waits."""
+    result = Future.result
+
+    def checked_result(future: Future[Any], timeout: float | None = None) -> object:
+        assert future.done()
+        return result(future, timeout)
+
+    monkeypatch.setattr(Future, "result", checked_result)
+    solve()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_interrupted_at_once(tmp_path: Path, threads: str) -> None:
@@ -164,4 +190,4 @@ def test_interrupted_at_once(tmp_path: Path, threads: str) -> None:
         started.send_signal(signal.SIGINT)
         printed, errors = started.communicate(timeout=20)
         assert time.monotonic() - begun < 5
-    assert (started.returncode, printed, errors) == (130, b"interrupted\n", b"")
+    assert (started.returncode, printed, errors) == (130, b"", b"interrupted\n")

@@ -14,7 +14,7 @@ LAYERS: dict[str, str] = {
     "evaluation": "cache names files kpp_file features selectors architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
-    "api": "results mate_lines second_solutions mate_search stream search_engine usi_process engine async_engine",
+    "api": "results stream mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
     " ": "player",
     "game": "command_line console resources skill request bench mating thinking session loop",
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
@@ -23,10 +23,10 @@ LAYERS: dict[str, str] = {
     "analysis": "judgement analyst report words explain store kif puzzles page_nodes page terminal suite analyze",
     "book_tool": "journal show tree grow command",
     "learn": "game processes cluster pool files checkpoint",
-    "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
-    "learn.selfplay": "game_file append_games play off_game rescore",
+    "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files agreement batches",
+    "learn.selfplay": "game_file player_pool append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
-    "learn.nnue": "network_card features inputs device model progress export train",
+    "learn.nnue": "network_card plan features inputs device model progress export train",
     "learn ": "command",
     "csa": "background clock position protocol connection game record client command",
     "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "

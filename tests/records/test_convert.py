@@ -209,8 +209,12 @@ def test_printed_without_out(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [([], "--to kif|ki2|csa|jkf|usi"), ([GAME, "--out", "none/all.csa"], "several games need a folder")],
+    [
+        ([GAME], "--to kif|ki2|csa|jkf|usi"),
+        ([GAME, GAME, "--out", "none/all.csa"], "several games need a folder"),
+        (["none.kif", "--to", "csa"], "none.kif: No such file or directory"),
+    ],
 )
-def test_wrong_arguments(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([GAME, *words]) == 2
+def test_nothing_is_converted(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
     assert message in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """CSA, JKF and USI text: what each may hold, and the conversions between them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from core_ext.board import Board
 from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of
+from usi_engine import language
 from usi_engine.records import csa, csa_position, jkf, usi_text
 from usi_engine.records.faults import FaultyText
 from usi_engine.records.time_words import limit_of, words_of
@@ -293,6 +295,30 @@ def test_faulty_text(kind: str, text: str, message: str) -> None:
         fault = error.fault
     assert fault is not None
     assert fault.text().startswith(message)
+
+
+# Columns of JKF, from the first file.
+TWO_KINGS_COLUMNS = [
+    [{}] * 9, [{}] * 9, [{}] * 9, [*[{}] * 8, {"color": 0, "kind": "OU"}],
+    [{"color": 1, "kind": "OU"}, *[{}] * 7, {"color": 0, "kind": "OU"}], *[[{}] * 9] * 4,
+]  # fmt: skip
+TWO_KINGS = "4k4/9/9/9/9/9/9/9/4KK3 b - 1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("csa", "P-51OU\nP+59OU49OU\n+\n+7776FU\n"),
+        ("jkf", jkf_text(initial={"preset": "OTHER", "data": {"color": 0, "board": TWO_KINGS_COLUMNS}})),
+        ("usi", f"sfen {TWO_KINGS}"),
+    ],
+)
+def test_faults_of_the_start_are_translated(kind: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The catalog has the messages of the core without what they quote."""
+    japanese = {"two kings of one colour in '{0}'": "玉が 2 枚：'{0}'"}
+    monkeypatch.setattr(language, "_translate", lambda text: japanese.get(text, text))
+    with pytest.raises(FaultyText, match=re.escape(f"玉が 2 枚：'{TWO_KINGS}'")):
+        FORMATS[kind].read(text)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from usi_engine.core import Core, load_core
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.search.iterative import Search, SearchLimits
-from usi_engine.search.report import Line, Reporter, SearchResult, SearchStats
+from usi_engine.search.report import NEVER, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import Runner, ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits, time_limits
@@ -61,15 +61,12 @@ class Watched(Reporter):
     """A reporter that passes each iteration to `watch` and prints nothing."""
 
     def __init__(self, core: Core, watch: Callable[[SearchResult], None]) -> None:
-        super().__init__(Writer(io.BytesIO()), core, 0, lambda: SearchStats(0, 0, 0))
+        super().__init__(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(0, 0, 0))
         self._watch = watch
 
     def iteration(self, result: SearchResult) -> None:
         """Pass the iteration on."""
         self._watch(result)
-
-    def bound(self, line: Line, multipv: int) -> None:
-        """Do nothing."""
 
 
 class Engine(SearchEngine):

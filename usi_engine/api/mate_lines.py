@@ -17,7 +17,7 @@ def is_mate(board: Board, moves: list[str]) -> bool:
 
 
 def after_checks(board: Board, moves: list[str]) -> Board | None:
-    """Return the position after the line; None if a move of its first side gives no check or is not the last."""
+    """Return the position after the line; None unless the first side gives check at every move and makes the last."""
     end = board.copy()
     for number, move in enumerate(moves):
         end.push(move)

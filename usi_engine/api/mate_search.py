@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.api.results import Limit, copy_of
 from usi_engine.api.second_solutions import Examination, SecondSolution
+from usi_engine.api.stream import result_of
 from usi_engine.core import load_core
 from usi_engine.memory import check_free
 
@@ -94,7 +95,7 @@ def interruptible(stop: StopToken, solve: Callable[[], T]) -> T:
     with ThreadPoolExecutor(1) as thread:
         solved = thread.submit(solve)
         try:
-            return solved.result()
+            return result_of(solved)
         except KeyboardInterrupt:
             stop.set()
             raise

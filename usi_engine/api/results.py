@@ -31,7 +31,7 @@ def winning_chance(value: int) -> float:
 
 @dataclass(frozen=True)
 class Limit:
-    """The end of a search: `time` in seconds, `nodes`, `depth`; or the clocks of a game in seconds, for `play`.
+    """The end of a search: `nodes`, `depth`, and `time` or the clocks of a game, for `play`, in seconds.
 
     Increments and `byoyomi` count only beside a clock, or as the only time.
     """
@@ -56,8 +56,11 @@ class Limit:
 
     def check(self, max_depth: int) -> None:
         """Raise ValueError if a limit is out of range or none is given, TypeError if one is of another type."""
-        if not self.times.given() and (self.time, self.nodes, self.depth) == (None, None, None):
+        has_clocks = self.times.given()
+        if not has_clocks and (self.time, self.nodes, self.depth) == (None, None, None):
             raise ValueError("a search needs an end: nodes, depth or time")
+        if has_clocks and self.time is not None:
+            raise ValueError("give either a time or clocks")
         for name, number, most in (("nodes", self.nodes, MOST_NODES), ("depth", self.depth, max_depth)):
             if number is not None:
                 checked_number(name, number, 1, most)

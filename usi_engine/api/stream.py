@@ -6,6 +6,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from typing import TypeVar
 
@@ -21,6 +22,13 @@ def next_of(items: queue.SimpleQueue[Item]) -> Item:
     while True:
         with suppress(queue.Empty):
             return items.get(timeout=WATCH)
+
+
+def result_of(future: Future[Item]) -> Item:
+    """Return the result of a future. Ctrl-C interrupts within WATCH seconds: Windows handles it only between waits."""
+    while not future.done():
+        wait([future], WATCH)
+    return future.result()
 
 
 def check_process(process: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import queue
+import socket
 import threading
 import time
 from collections import Counter
@@ -29,6 +30,15 @@ CUT = "CUT"
 def words() -> dict[str, str]:
     """Return the results in words."""
     return {"win": _("won"), "lose": _("lost"), "draw": _("drawn"), "unknown": _("broken off"), CUT: _("cut off")}
+
+
+def fault_of(error: Exception) -> str:
+    """Return why there is no connection; the frequent reasons are translated."""
+    if isinstance(error, socket.gaierror):
+        return _("the name of the host is not known")
+    if isinstance(error, ConnectionRefusedError):
+        return _("it refuses the connection")
+    return _("it does not answer") if isinstance(error, TimeoutError) else text_of(error)
 
 
 class SessionError(Exception):
@@ -131,7 +141,7 @@ class Client:
             address = (settings.host, settings.port)
             return Connection(address, lambda *item: self._events.put(item), settings.keep_alive, self._log)
         except (OSError, RuntimeError) as error:
-            text = _("no connection to {server}: {error}").format(server=self._address, error=text_of(error))
+            text = _("no connection to {server}: {error}").format(server=self._address, error=fault_of(error))
             raise ConnectionLost(text) from None
 
     def _next(self, seconds: float = math.inf) -> protocol.Event | EngineEvent | Interrupted:
@@ -261,7 +271,7 @@ class Client:
         try:
             place = str(record.finish())
         except Exception as error:  # whatever it is, the next game can be played
-            place = _("no record: {error}").format(error=error)
-        text = _("{result} after {count} moves ({cause}): {place}")
+            place = _("no record: {error}").format(error=text_of(error))
+        text = _("{result} at move {count} ({cause}): {place}")
         values = {"result": words()[result], "count": len(game.played), "cause": ending.cause, "place": place}
         self._note(text.format(**values))

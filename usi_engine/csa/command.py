@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 import usi_engine
-from usi_engine.core import text_of
+from usi_engine.core import INTERRUPTED, text_of
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
@@ -31,8 +31,7 @@ GAME = re.compile(r"[\w@.-]+-\d+-\d+F?(-[BbWw])?", re.ASCII)
 FORCED_INTERRUPTS = 3
 # Signals that end the program; a system may lack some.
 ENDING = ("SIGTERM", "SIGHUP", "SIGBREAK")
-# Exit statuses; the number of a signal is added to the second.
-INTERRUPTED, SIGNALLED = 130, 128
+SIGNALLED = 128  # exit status; the number of the signal is added
 MOST_LETTERS = 1000  # of a message, which may quote a server's text
 
 

@@ -87,17 +87,17 @@ class ServerGame:
         self._engine.game_over(ending.result)
 
     def _record_move(self, made: MoveMade) -> None:
-        comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
+        comment, self._comment = self._comment, ""
         usi = self.position.push(made.csa)
         self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment)))
 
     def _take_move(self, made: MoveMade) -> None:
         try:
             self._record_move(made)
-        except ValueError as error:
+        except ValueError:
             # The server decides: its verdict follows.
-            text = _("the server sent an {move} in {position}")
-            self._note(text.format(move=error, position=self.position.command()))
+            text = _("the server sent the illegal move '{move}' in '{position}'")
+            self._note(text.format(move=made.csa, position=self.position.command()))
             return
         self._awaited = 0  # the server may make our move for us; the engine's answer is then of no use
         self._start_turn()
@@ -139,8 +139,8 @@ class ServerGame:
             return
         try:
             csa = self.position.csa(answer.move)
-        except ValueError as error:
-            self._note(_("the engine resigns, because it answered {move}").format(move=error))
+        except ValueError:
+            self._note(_("resigning, because the engine answered the illegal move '{move}'").format(move=answer.move))
             self._send(protocol.RESIGN)
             return
         self._comment = floodgate_comment(self.position, answer.thought.value, answer.thought.pv)
@@ -154,6 +154,5 @@ class ServerGame:
             raise EngineError(_("the engine has ended by itself too often"))
         self._note(_("the engine has ended by itself; starting it again"))
         self._engine.prepare(self.summary.max_moves)
-        thinking, self._pondered = self._awaited, ""
-        if thinking:
+        if self._awaited:
             self._think()

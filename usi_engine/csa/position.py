@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from usi_engine.core import load_core
+from usi_engine.core import board_after, load_core
+from usi_engine.language import _
 from usi_engine.records.csa_position import read_position
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.protocol import position_words
@@ -17,11 +18,10 @@ class GamePosition:
 
     def __init__(self, lines: Iterable[str]) -> None:
         """Read the lines of a CSA position. ValueError."""
-        board = load_core().board
         self.start = read_position(lines)
         if not {"K", "k"} <= set(self.start.partition(" ")[0]):
-            raise ValueError(f"a king is missing in '{self.start}'")
-        self._board = board(self.start)
+            raise ValueError(_("a king is missing in '{position}'").format(position=self.start))
+        self._board = board_after(load_core(), self.start, [])
 
     @property
     def moves(self) -> list[str]:
@@ -35,9 +35,10 @@ class GamePosition:
 
     def push(self, csa: str) -> str:
         """Make a move and return it in USI. ValueError if it is illegal; the position is then unchanged."""
-        if csa[:1] != self.turn:
-            raise ValueError(f"illegal move '{csa}'")
-        return self._board.push_csa(csa)
+        try:
+            return self._board.push_csa(csa)
+        except ValueError:
+            raise ValueError(_("illegal move: '{move}'").format(move=csa)) from None
 
     def csa(self, usi: str) -> str:
         """Return a legal move in CSA. ValueError for any other text."""

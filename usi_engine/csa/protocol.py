@@ -147,14 +147,11 @@ class Reader:
             lines, self._summary = self._summary, None
             return summary_of(lines)
         else:
-            self._add(self._summary, line)
+            self._summary.append(line)
+            self._letters += len(line)
+            if len(self._summary) >= MOST_LINES or self._letters > MOST_LETTERS:
+                raise TooMuch(_("the server sent a Game_Summary without an end"))
         return None
-
-    def _add(self, summary: list[str], line: str) -> None:
-        summary.append(line)
-        self._letters += len(line)
-        if len(summary) >= MOST_LINES or self._letters > MOST_LETTERS:
-            raise TooMuch(_("the server sent a Game_Summary without an end"))
 
 
 def event_of(line: str) -> Event | None:
@@ -239,7 +236,7 @@ def color_of(fields: Mapping[str, str]) -> str:
     """Return our color. ValueError."""
     color = fields.get("Your_Turn", "")
     if color not in COLORS:
-        raise ValueError(f"Your_Turn is '{color}', neither + nor -")
+        raise ValueError(_("Your_Turn is '{text}', neither + nor -").format(text=color))
     return color
 
 
@@ -249,7 +246,7 @@ def control_of(sections: Mapping[str, Sequence[str]], color: str) -> TimeControl
     unit = unit_of(fields.get("Time_Unit", "1sec"))
     total, byoyomi, increment = (number_of(fields, name) * unit for name in ("Total_Time", "Byoyomi", "Increment"))
     if max(total, byoyomi, increment, unit) > LONGEST_MS:
-        raise ValueError(f"a time of more than {LONGEST_MS // 1000} seconds")
+        raise ValueError(_("a time of more than {seconds} seconds").format(seconds=LONGEST_MS // 1000))
     return TimeControl(total, byoyomi, increment, unit)
 
 
@@ -257,7 +254,7 @@ def unit_of(text: str) -> int:
     """Convert `1sec`, `100msec`, `1min` to milliseconds. ValueError."""
     unit = UNIT.fullmatch(text)
     if unit is None:
-        raise ValueError(f"Time_Unit is '{text}', not a number of msec, sec or min")
+        raise ValueError(_("Time_Unit is '{text}', not a number of msec, sec or min").format(text=text))
     return int(unit[1] or 1) * UNIT_MS[unit[2]]
 
 
@@ -265,7 +262,7 @@ def number_of(fields: Mapping[str, str], name: str) -> int:
     """Return the number in a field; 0 if the field is missing. ValueError."""
     text = fields.get(name, "0")
     if not re.fullmatch(r"\d{1,12}", text, re.ASCII):
-        raise ValueError(f"{name} is '{text}', not a number")
+        raise ValueError(_("{name} is '{text}', not a number").format(name=name, text=text))
     return int(text)
 
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 # Result of a perft or bench that was stopped.
 STOPPED = "info string stopped"
-MAX_PERFT = 64
 # Plies that perft counts between checks for a stop: milliseconds, or up to two seconds in positions with many moves.
 PERFT_PART = 3
 
@@ -46,10 +45,8 @@ def eval_lines(worker: Worker, board: Board) -> list[str]:
     return [f"{name} {value}" for name, value in worker.evaluate(board)]
 
 
-def perft(board: Board, depth: int, stopped: Callable[[], bool] = lambda: False) -> Iterator[str]:
+def perft(board: Board, depth: int, stopped: Callable[[], bool]) -> Iterator[str]:
     """Yield a line for each root move as soon as it is counted, then the sum. `board` is restored."""
-    if depth > MAX_PERFT:
-        raise ValueError(f"perft depth {depth} is greater than {MAX_PERFT}")
     begun = time.perf_counter()
     total = 0
     for move in board.legal_moves(include_all=True):

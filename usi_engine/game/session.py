@@ -14,11 +14,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__
-from usi_engine.core import Core, CoreError, board_after, load_core, sentence_of, text_of
+from usi_engine.core import Core, CoreError, board_after, sentence_of, text_of
 from usi_engine.game.console import DESCRIPTIONS, HELP_LINES, eval_lines, perft
 from usi_engine.game.mating import Mating
 from usi_engine.game.request import mate_request, search_request
@@ -111,7 +111,7 @@ class CommandQueue:
 class Session:
     """A session: `post` takes commands from any thread, `run` carries them out until `quit`."""
 
-    def __init__(self, writer: Writer, load: Callable[[], Core] = load_core) -> None:
+    def __init__(self, writer: Writer, load: Callable[[], Core]) -> None:
         self._writer = writer
         self._options = Options()
         self._resources = Resources(self._options, writer, load)
@@ -394,7 +394,7 @@ class Session:
             return
         go = job.go
         if command.times.given():
-            go = Go(command.times, depth=go.depth, nodes=go.nodes, movetime=go.movetime)
+            go = replace(go, times=command.times, infinite=False)
         job.control.ponderhit(self._time_limits(go), go.open_ended(), self._clock_start)
 
     def _question(self, command: protocol.Question) -> None:

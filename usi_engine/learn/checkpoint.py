@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
 import struct
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from usi_engine.evaluation.load import evaluation_file
 from usi_engine.records.files import atomic_write, write_text
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
@@ -32,15 +34,26 @@ class WrongPlan(ValueError):
     """A checkpoint of another plan or corpus."""
 
 
-def write_curve(folder: Path, curve: Curve) -> None:
+def identity_of(settings: Mapping[str, Any], corpus: str, warm_start: str) -> dict[str, Any]:
+    """Return everything that the weights depend on: settings, fingerprint of the corpus, weights of a warm start.
+
+    Their name gets a hash of the file. OSError, WeightsError.
+    """
+    path = evaluation_file(warm_start) if warm_start else None
+    start = f"{warm_start} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" if path else ""
+    return {**settings, CORPUS: corpus, "warm_start": start}
+
+
+def add_point(folder: Path, curve: Curve, point: dict[str, float]) -> None:
+    """Append a point, write the curve and print the point."""
+    curve.append(point)
     write_text(folder / CURVE, json.dumps(curve, indent=1) + "\n")
+    figures = (f"{name} {value:.4g}" if value < 1e4 else f"{name} {value:.0f}" for name, value in point.items())
+    print(", ".join(figures), flush=True)
 
 
 def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any]) -> None:
-    """Write a checkpoint; the old one is replaced when the new one is complete.
-
-    `identity` contains everything in the plan and the corpus that the weights depend on.
-    """
+    """Write a checkpoint; the old one is replaced when the new one is complete."""
     with atomic_write(folder / CHECKPOINT) as part, part.open("wb") as file:
         np.savez(file, _plan=json.dumps(identity), _curve=json.dumps(curve), **arrays)
 

@@ -6,12 +6,13 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import CoreError, load_core, text_of
 from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
 from usi_engine.learn.nnue.network_card import MOST_TEMPO
+from usi_engine.learn.nnue.plan import WARM_START_RATE, NetworkPlan
 from usi_engine.usi.arguments import Parser, real, spin, whole
 
 NO_LEAVES = "none"
@@ -28,6 +29,8 @@ MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # searched without late move pruning
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
+    from usi_engine.learn.selfplay.player_pool import PlayerPool
+
     Commands = argparse._SubParsersAction[Parser]
 
 
@@ -45,12 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 def add_corpus(commands: Commands) -> None:
     add = commands.add_parser("corpus", help="convert games to training positions").add_argument
-    add(
-        "games",
-        nargs="*",
-        type=Path,
-        help="records as for analyze, .tsv[.xz|.gz] .games .sbinpack .psv .bin .hcpe[3]",
-    )
+    add("games", nargs="*", type=Path, help="records as for analyze, .tsv[.xz|.gz] .games .sbinpack .psv .bin .hcpe[3]")
     add("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
     add("--out", type=Path, required=True, help="folder of the corpus")
     add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
@@ -75,13 +73,19 @@ def add_train(commands: Commands) -> None:
         help="such as SFNN_ka2_1024_7_64_k3k3, or KPP terms: P, KP, PP, KPP, KPPT (default)",
     )
     add("--out", type=Path, required=True, help="file of weights, .bin or .kpp (KPP); the checkpoint is in FILE.run/")
-    add("--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: 10, KPP 3, with --warm-start 1")
+    add(
+        "--epochs",
+        type=whole(1, MOST_EPOCHS),
+        default=0,
+        help=f"default: {NetworkPlan.epochs}; KPP 3, or 1 with --warm-start",
+    )
     add("--device", default="auto", help="device of torch: auto (default), cpu, cuda, cuda:1; not for KPP")
-    add("--batch", type=whole(1, MOST_BATCH), default=16384, help="positions of a step (default 16384); not for KPP")
+    batch, tempo, decay = NetworkPlan.batch, NetworkPlan.tempo, NetworkPlan.decay
+    add("--batch", type=whole(1, MOST_BATCH), default=batch, help=f"positions of a step (default {batch}); not for KPP")
     add("--threads", type=spin("Threads"), default=0, help="default: all cores; KPP: 1 or 2, the default is 1")
     add("--positions", type=whole(), default=0, help="use only the first POSITIONS (default: all)")
     add("--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)")
-    add("--tempo", type=whole(0, MOST_TEMPO), default=120, help="centipawns left out of a network's values (120)")
+    add("--tempo", type=whole(0, MOST_TEMPO), default=tempo, help=f"centipawns left out of network values ({tempo})")
     add(
         "--warm-start",
         metavar="WEIGHTS",
@@ -92,9 +96,9 @@ def add_train(commands: Commands) -> None:
         "--rate",
         type=real(0, 1),
         default=0.0,
-        help="highest rate of a network (default 0.004, after a warm start 0.0008)",
+        help=f"highest rate of a network (default {NetworkPlan.rate}, after a warm start {WARM_START_RATE})",
     )
-    add("--decay", type=real(0, 1), default=0.3, help="weight decay of a network's transformer (default 0.3)")
+    add("--decay", type=real(0, 1), default=decay, help=f"weight decay of a network's transformer (default {decay})")
     add("--seed", type=whole(), default=1, help="seed of the order and of a network's first weights (default 1)")
     add("--note", default="", help="a line for the card (the metadata) of the weights")
 
@@ -121,7 +125,8 @@ def add_off_game(commands: Commands) -> None:
     add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
     add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
     add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
-    add("--weights", default=INTERNAL, help=WEIGHTS_HELP)
+    turns = f"{WEIGHTS_HELP}; several score games in turn, searches of the first are sampled"
+    add("--weights", nargs="+", default=[INTERNAL], help=turns)
     add_search_options(off_game, nodes=200)
 
 
@@ -177,13 +182,33 @@ def print_skipped(line: str) -> None:
 
 
 def run_train(args: argparse.Namespace) -> None:
+    from usi_engine.learn.files import check_suffix, check_weights_replaceable  # noqa: PLC0415
+
     is_kpp = args.network.upper() in KPP_MODELS
-    if not is_kpp:
-        parse_network_name(args.network)
-    check_weights_output(args.out, args.network, (KPP_SUFFIX,) if is_kpp else NETWORK_SUFFIXES)
-    if is_kpp:
-        train_kpp(args)
-        return
+    name = args.network if is_kpp else full_name(args.network)
+    check_weights_replaceable(args.out)
+    check_suffix(args.out, *([KPP_SUFFIX] if is_kpp else NETWORK_SUFFIXES))
+    extra = {"note": args.note} if args.note else {}
+    size = train_kpp(args, extra) if is_kpp else train_nnue(args, name, extra)
+    if size:
+        print(f"{args.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {args.out.resolve()}")
+
+
+def full_name(network: str) -> str:
+    """Return the name of a network in YaneuraOu's form. ValueError if play cannot use such a network."""
+    from core_ext.engine import check_architecture  # noqa: PLC0415
+    from usi_engine.evaluation.architecture import parse_name  # noqa: PLC0415
+
+    try:
+        architecture = parse_name(network)
+        check_architecture(architecture)
+    except ValueError as error:
+        raise ValueError(f"--network {network}: {error}; KPP weights: {', '.join(KPP_MODELS)}") from None
+    return architecture.name
+
+
+def train_nnue(args: argparse.Namespace, network: str, extra: dict[str, str]) -> int:
+    """Train a network and write it; return its size, 0 if another process of torchrun does."""
     # Threads of torch that wait would spin, which makes training several times slower beside other programs.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
@@ -193,24 +218,28 @@ def run_train(args: argparse.Namespace) -> None:
         raise ValueError(
             f"training of networks needs the module '{error.name}': pip install 'komadori[learn]'"
         ) from None
+    plan = NetworkPlan(
+        network=network,
+        epochs=args.epochs or NetworkPlan.epochs,
+        batch=args.batch,
+        device=args.device,
+        threads=args.threads,
+        positions=args.positions,
+        result_share=args.results,
+        tempo=args.tempo,
+        warm_start=args.warm_start,
+        decay=args.decay,
+        rate=args.rate or (WARM_START_RATE if args.warm_start else NetworkPlan.rate),
+        seed=args.seed,
+    )
     try:
-        train_network(args)
+        return train_network(plan, args.corpus, args.out, extra)
     except RuntimeError as error:  # of torch: too little memory, or an operation that the device lacks
         raise ValueError(f"torch: {first_sentence(error)}") from None
 
 
-def parse_network_name(name: str) -> None:
-    """Raise ValueError if the name is not that of a network that play can use."""
-    from core_ext.engine import check_architecture  # noqa: PLC0415
-    from usi_engine.evaluation.architecture import parse_name  # noqa: PLC0415
-
-    try:
-        check_architecture(parse_name(name))
-    except ValueError as error:
-        raise ValueError(f"--network {name}: {error}; KPP weights: {', '.join(KPP_MODELS)}") from None
-
-
-def train_kpp(args: argparse.Namespace) -> None:
+def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
+    """Train KPP weights and write them; return the size of the file."""
     from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan  # noqa: PLC0415
 
     if args.threads > 2:
@@ -226,61 +255,47 @@ def train_kpp(args: argparse.Namespace) -> None:
         plan = warm_start_plan(plan, args.warm_start)
     training = Training(args.corpus, args.out.with_name(args.out.name + ".run"), plan)
     training.run()
-    size = training.export(args.out, {"note": args.note} if args.note else {})
-    print(f"{args.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {args.out.resolve()}")
-
-
-def check_weights_output(out: Path, network: str, suffixes: tuple[str, ...]) -> None:
-    """Check before training that weights may replace `out` and that its suffix is theirs. ValueError, OSError."""
-    from usi_engine.learn.files import check_weights_replaceable  # noqa: PLC0415
-
-    check_weights_replaceable(out)
-    if out.suffix.lower() not in suffixes:
-        raise ValueError(
-            f"--out {out}: weights of --network {network} need a name that ends in {' or '.join(suffixes)}"
-        )
+    return training.export(args.out, extra)
 
 
 def run_selfplay(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.play import selfplay  # noqa: PLC0415
-    from usi_engine.player import PlayRules, read_openings  # noqa: PLC0415
+    from usi_engine.player import read_openings  # noqa: PLC0415
 
-    rules = PlayRules(
-        nodes=args.nodes,
-        seed=args.seed,
+    pool = player_pool(
+        args,
+        args.weights,
         random_plies=args.opening_plies,
         opening_margin=args.opening_margin,
         later_random_share=args.random_moves,
         play_out_share=args.play_out,
     )
-    openings = read_openings(args.openings)
-    played = selfplay(
-        args.weights, openings, args.out, args.games, rules=rules, threads=args.threads, scheduler=args.scheduler
-    )
+    played = selfplay(pool, read_openings(args.openings), args.out, args.games)
     print(f"{played} games added to {args.out}")
+
+
+def player_pool(args: argparse.Namespace, weights: list[str], **rules: Any) -> PlayerPool:
+    """Return the players with the options of add_search_options and other `rules`."""
+    from usi_engine.learn.selfplay.player_pool import PlayerPool  # noqa: PLC0415
+    from usi_engine.player import PlayRules  # noqa: PLC0415
+
+    play_rules = PlayRules(nodes=args.nodes, seed=args.seed, **rules)
+    return PlayerPool(tuple(weights), play_rules, args.threads, args.scheduler)
 
 
 def run_off_game(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game  # noqa: PLC0415
-    from usi_engine.player import PlayRules  # noqa: PLC0415
 
-    rules = PlayRules(nodes=args.nodes, seed=args.seed)
     plan = OffGamePlan(args.positions, args.samples, args.plies)
-    games, skipped = append_off_game(
-        args.weights, args.games, args.out, plan, rules=rules, threads=args.threads, scheduler=args.scheduler
-    )
+    games, skipped = append_off_game(player_pool(args, args.weights), args.games, args.out, plan)
     print_skipped(skipped.line)
     print(f"positions of {games} games added to {args.out}")
 
 
 def run_rescore(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.rescore import rescore  # noqa: PLC0415
-    from usi_engine.player import PlayRules  # noqa: PLC0415
 
-    rules = PlayRules(nodes=args.nodes, seed=args.seed)
-    games, skipped = rescore(
-        args.weights, args.games, args.out, args.share, rules=rules, threads=args.threads, scheduler=args.scheduler
-    )
+    games, skipped = rescore(player_pool(args, [args.weights]), args.games, args.out, args.share)
     print_skipped(skipped.line)
     print(f"{games} games added to {args.out}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import Kind, SecondSolution
-from usi_engine.core import Core, CoreError, board_of, load_core, report
+from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
@@ -21,30 +21,23 @@ from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.output import show
 
-# Exit statuses.
-UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
 RECORDS = ("kif", "ki2", "csa", "jkf")
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     made = Parser("usi_engine mate", description=_("Find mates."))
+    add = made.add_argument
     what = _("a position, files of problems (an sfen a line) or game records, - for standard input")
-    made.add_argument("what", nargs="+", metavar="SFEN|FILE|-", help=what)
-    made.add_argument(
-        "--hash", type=whole(1), default=256, help=_("size of the proof tables in MB, all together (256)")
-    )
-    made.add_argument(
-        "--threads", type=whole(1, 512), default=1, help=_("threads, for several problems or for a single one (1)")
-    )
-    made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
-    made.add_argument("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
-    made.add_argument("--shortest", action="store_true", help=_("search until the shortest mate is proved"))
-    made.add_argument(
-        "--all", action="store_true", help=_("look for second solutions too, at every move of the attacker")
-    )
-    made.add_argument("--japanese", action="store_true", help=_("write moves as ▲５二金打 too"))
-    made.add_argument("--summary", action="store_true", help=_("print only unsolved problems and the table"))
+    add("what", nargs="+", metavar="SFEN|FILE|-", help=what)
+    add("--hash", type=whole(1), default=256, help=_("size of the proof tables in MB, all together (256)"))
+    add("--threads", type=whole(1, 512), default=1, help=_("threads, for several problems or for a single one (1)"))
+    add("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
+    add("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
+    add("--shortest", action="store_true", help=_("search until the shortest mate is proved"))
+    add("--all", action="store_true", help=_("look for second solutions too, at every move of the attacker"))
+    add("--japanese", action="store_true", help=_("write moves as ▲５二金打 too"))
+    add("--summary", action="store_true", help=_("print only unsolved problems and the table"))
     return made
 
 
@@ -189,7 +182,7 @@ def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve the problems; return UNSOLVED if one is not solved."""
+    """Solve the problems; return 1 if one is not solved."""
     core = load_core()
     problems = list(problems_of(args.what, core))
     if not problems:
@@ -197,17 +190,10 @@ def run(args: argparse.Namespace) -> int:
     results = solve(core, problems, args)
     if len(results) > 1:
         print("\n".join(table(results)))
-    return 0 if all(is_solved(result) for result in results) else UNSOLVED
+    return 0 if all(is_solved(result) for result in results) else 1
 
 
 def main(words: list[str]) -> int:
     """Return 0 if every problem was solved, 1 if not, 2 if a file or an argument cannot be read, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    try:
-        return run(args)
-    except (ValueError, CoreError, MemoryError) as error:
-        report(error)
-        return NOTHING_DONE
-    except KeyboardInterrupt:
-        print(_("interrupted"))
-        return INTERRUPTED
+    return exit_status(lambda: run(args), ValueError, stopped=_("interrupted"))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import CUSTOMARY, Examination, SecondSolution
+from usi_engine.api.stream import result_of
 from usi_engine.columns import padded
 from usi_engine.core import Core, board_of
 from usi_engine.language import _
@@ -213,7 +214,8 @@ class Solvers:
             return "unknown", [], 0
         solver.clear()  # the result must not depend on the problems that this solver had before
         shortest = self._limits.shortest or (self._limits.all and not problem.solution)
-        status, moves = solver.solve(board, self._limits.nodes // share, "shortest" if shortest else "shorter")
+        nodes = self._limits.nodes and max(self._limits.nodes // share, 1)
+        status, moves = solver.solve(board, nodes, "shortest" if shortest else "shorter")
         return status, moves, solver.nodes
 
     def _examine(self, result: MateResult, board: Board, solver: MateSolver, stop: StopToken) -> MateResult:
@@ -247,6 +249,6 @@ def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespac
     solvers = Solvers(core, limits, len(problems))
     with ThreadPoolExecutor(solvers.count) as pool:
         try:
-            yield from pool.map(solvers.attempt, problems)
+            yield from map(result_of, [pool.submit(solvers.attempt, problem) for problem in problems])
         finally:
             solvers.interrupt()

@@ -52,7 +52,9 @@ def run(args: argparse.Namespace) -> int:
             report(error)
             faults += 1
     failed = write_all(texts, kind, args)
-    return (1 if len(texts) > failed or isinstance(items[0], RecordError) else 2) if faults + failed else 0
+    if not faults + failed:
+        return 0
+    return 1 if len(texts) > failed else 2
 
 
 def named_text(game: Game, kind: str) -> str:

@@ -223,19 +223,14 @@ def write(record: Record) -> str:
         if node.parent is not None:
             lines += statement_lines(board.csa(node.move), node)
             board.push(node.move)
-    if record.end is not None:
-        lines += end_lines(record.end)
+    if record.end and record.end.name:
+        lines += statement_lines(f"%{record.end.name}", record.end)
     return "\n".join(lines) + "\n"
 
 
 def statement_lines(statement: str, owner: Node | End) -> list[str]:
     """Return the lines of a move or end, with its time and comment."""
     return [statement, *time_lines(owner.milliseconds), *comment_lines(owner.comment)]
-
-
-def end_lines(end: End) -> list[str]:
-    """Return the lines of an end; none if CSA has no name for it."""
-    return statement_lines(f"%{end.name}", end) if end.name else []
 
 
 def header_lines(header: Mapping[str, str]) -> Iterator[str]:

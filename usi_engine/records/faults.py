@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from usi_engine.core import translated
 from usi_engine.language import _
 from usi_engine.usi.output import printable
 
@@ -32,7 +33,7 @@ class Fault:
         places += [_("move {number}").format(number=self.move)] if self.move else []
         quoted = f": '{self.quoted}'" if self.quoted else ""
         place = _(", ").join(places) or _("record")
-        return _("{place}: {reason}").format(place=place, reason=_(self.reason)) + quoted
+        return _("{place}: {reason}").format(place=place, reason=translated(self.reason)) + quoted
 
 
 class FaultyText(ValueError):

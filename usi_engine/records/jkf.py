@@ -302,9 +302,8 @@ class Writer:
 
     def end(self, end: End, name: str, spent: tuple[int, int]) -> dict[str, Any]:
         """Return the entry of an end."""
-        return (
-            comments_of(end.comment) | {"special": name} | time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
-        )
+        time = time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
+        return comments_of(end.comment) | {"special": name} | time
 
     def move(self, node: Node) -> dict[str, Any]:
         """Return a move with everything that the position tells about it."""

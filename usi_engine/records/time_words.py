@@ -41,8 +41,7 @@ def limit_of(words: str) -> Limit | None:
 def words_of(limit: Limit) -> str:
     """Return the words for KIF."""
     minutes, seconds = divmod(limit.total, 60)
-    total = (
-        (f"{minutes // 60}時間" if minutes >= 60 else "") + f"{minutes % 60}分" + (f"{seconds}秒" if seconds else "")
-    )
+    hours = f"{minutes // 60}時間" if minutes >= 60 else ""
+    total = f"{hours}{minutes % 60}分" + (f"{seconds}秒" if seconds else "")
     byoyomi = f"秒読み{limit.byoyomi}秒" if limit.byoyomi else ""
     return total + byoyomi + (f"加算{limit.increment}秒" if limit.increment else "")

@@ -143,16 +143,14 @@ def losses(record: Record, kind: str) -> str:
     nodes = nodes_of(record, holds)
     owners = [owner for node in nodes for owner in (node, node.end) if owner]
     left_out = [node.end for node in nodes if node.end and not end_in(node, kind)]
-    times = [owner.milliseconds for owner in owners if owner.milliseconds]
+    commented = [owner for owner in (left_out if holds.comments else owners) if owner.comment is not None]
+    timed = [owner for owner in (left_out if holds.unit else owners) if owner.milliseconds]
+    fractional = [owner for owner in owners if holds.unit and (owner.milliseconds or 0) % holds.unit]
     lost = {
         (_("variation"), _("variations")): 0 if holds.variations else record.count_variations(),
-        (_("comment"), _("comments")): sum(
-            owner.comment is not None for owner in (left_out if holds.comments else owners)
-        ),
-        (_("time"), _("times")): sum(bool(owner.milliseconds) for owner in (left_out if holds.unit else owners)),
-        (_("fractional time"), _("fractional times")): sum(bool(one % holds.unit) for one in times)
-        if holds.unit
-        else 0,
+        (_("comment"), _("comments")): len(commented),
+        (_("time"), _("times")): len(timed),
+        (_("fractional time"), _("fractional times")): len(fractional),
         (_("header line"), _("header lines")): headers_lost(record, kind),
         (_("end"), _("ends")): sum(not is_end_held(node.end, kind) for node in nodes if node.end),
     }

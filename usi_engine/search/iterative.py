@@ -48,7 +48,7 @@ class Window:
         self._step *= 2
         self.reduction = 0 if low else self.reduction + 1
         if low:
-            self.beta = min((self.alpha + self.beta) // 2 + 1, self.beta)
+            self.beta = (self.alpha + self.beta) // 2 + 1
             self.alpha = -core.infinite if value <= -core.mate_bound else max(value - self._step, -core.infinite)
         else:
             self.beta = core.infinite if value >= core.mate_bound else min(value + self._step, core.infinite)

@@ -47,8 +47,8 @@ class SearchControl:
         self._deadline: float | None = None
         self._lateness: float | None = None
         self._answered_at = self._begun
-        if not pondering:
-            self._set_deadline(self._moment(limits.maximum))
+        if not pondering and limits.maximum is not None:
+            self._end_by(limits.maximum)
 
     @property
     def limits(self) -> TimeLimits:
@@ -84,9 +84,10 @@ class SearchControl:
                 return
             self._clock_start = time.perf_counter() if begun is None else begun
             self._pondering, self._limits, self._infinite = False, limits, infinite
-            self._set_deadline(self._moment(limits.maximum))
+            if limits.maximum is not None:
+                self._end_by(limits.maximum)
             if limits.optimum is not None and self._stop_on_ponderhit:
-                self._bring_forward(0 if self._without_minimum else limits.search_end(0))
+                self._end_by(0 if self._without_minimum else limits.search_end(0))
             self._changed.notify_all()
 
     def try_stop(self, without_minimum: bool = False) -> bool:
@@ -102,7 +103,7 @@ class SearchControl:
                 return False
             elapsed = self.elapsed
             end = elapsed if without_minimum else self._limits.search_end(elapsed)
-            self._bring_forward(end)
+            self._end_by(end)
             return end <= elapsed
 
     def wait_to_answer(self) -> None:
@@ -128,14 +129,8 @@ class SearchControl:
         """Time of the answer by time.perf_counter; before it, time of the go."""
         return self._answered_at
 
-    def _moment(self, milliseconds: int | None) -> float | None:
-        return None if milliseconds is None else self._clock_start + milliseconds / 1000
-
-    def _bring_forward(self, milliseconds: int) -> None:
+    def _end_by(self, milliseconds: int) -> None:
+        """End the search at this time of the clock, unless it ends sooner."""
         moment = self._clock_start + milliseconds / 1000
-        self._set_deadline(moment if self._deadline is None else min(self._deadline, moment))
-
-    def _set_deadline(self, moment: float | None) -> None:
-        self._deadline = moment
-        if moment is not None:
-            self._stop.set_in(moment - time.perf_counter())
+        self._deadline = moment if self._deadline is None else min(self._deadline, moment)
+        self._stop.set_in(self._deadline - time.perf_counter())

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from usi_engine.language import _
 from usi_engine.usi.output import printable
 
 LAST_LINES = 5
@@ -51,7 +52,7 @@ class EngineSilent(EngineError):
 
 
 class EngineNonsense(EngineError):
-    """A process that answers with something else than a legal move or an evaluation."""
+    """A process whose answer is neither a legal move nor an evaluation."""
 
 
 class UnknownOption(EngineError, ValueError):
@@ -196,7 +197,8 @@ class Engine:
 
     def _set(self, name: str, value: str) -> None:
         if name not in self.declared and name not in ALWAYS_SET:
-            raise UnknownOption(f"{self.name or self._command[0]} has no option '{name}'")
+            engine = self.name or self._command[0]
+            raise UnknownOption(_("{engine} has no option '{name}'").format(engine=engine, name=name))
         self._send(f"setoption name {name}" + (f" value {value}" if value else ""))
 
     def prepare(self, max_moves: int = 0) -> None:
@@ -223,7 +225,8 @@ class Engine:
         with self._going:  # a `stop` of another thread comes after the go
             with self._lock:
                 self._searches += 1
-                if self._process is not None and self._process.poll() is None:
+                process = self._process
+                if process is not None and process.poll() is None:
                     self._idle.clear()  # only the end of a process sets it without an answer
             self._send(position)
             self._send(f"go ponder {clocks}" if ponder else f"go {clocks}")
@@ -235,11 +238,11 @@ class Engine:
 
     def stop(self) -> None:
         """End a running search and wait for its answer; its event is still posted."""
-        if self.busy and self._process is not None:
+        process = self._process
+        if self.busy and process is not None:
             with self._going:
                 self._send("stop")
-            process = self._process
-            if not self._idle.wait(self._timeouts.stop) and process is not None:
+            if not self._idle.wait(self._timeouts.stop):
                 self.killed = True
                 kill(process)
 
@@ -276,19 +279,21 @@ class Engine:
                 start_new_session=not windows, creationflags=flags,
             )  # fmt: skip
         except OSError as error:
-            raise EngineError(f"{self._command[0]} does not start: {error}") from None
+            reason = _(error.strerror or str(error)) + (f": {error.filename}" if error.filename else "")
+            text = _("{engine} does not start: {reason}").format(engine=self._command[0], reason=reason)
+            raise EngineError(text) from None
 
     def _send(self, line: str) -> None:
-        # The reading thread reports a process that has ended.
-        with contextlib.suppress(OSError, ValueError):
-            assert self._process is not None and self._process.stdin is not None
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
+        process = self._process  # None after `quit` of another thread
+        with contextlib.suppress(OSError, ValueError):  # the reading thread reports a process that has ended
+            if process is not None and process.stdin is not None:
+                process.stdin.write(line + "\n")
+                process.stdin.flush()
 
     def _await(self, happened: threading.Event, seconds: float, word: str) -> None:
         if not happened.wait(seconds) or word not in self._answers:
             kind = EngineDied if happened.is_set() else EngineSilent
-            raise kind(f"{self._command[0]} does not answer {word}")
+            raise kind(_("{engine} does not answer {word}").format(engine=self._command[0], word=word))
 
     def _read(self, process: subprocess.Popen[str], start: int) -> None:
         assert process.stdout is not None and process.stdin is not None
@@ -322,12 +327,12 @@ class Engine:
         thought = Thought()
         for line in bounded_lines(output):
             self.last_lines.append(line.rstrip())
-            word, _, rest = line.strip().partition(" ")
+            word, _space, rest = line.strip().partition(" ")
             if word == "info":
                 thought = thought_of(line.rstrip()) or thought
                 self._info(line.rstrip())
                 if rest.startswith("string ") and not self._readyok.is_set():
-                    self._note(f"the engine: {rest.removeprefix('string ')}")
+                    self._note(_("the engine: {text}").format(text=rest.removeprefix("string ")))
             elif word == "bestmove":
                 self._answered(rest.split(), thought)
                 thought = Thought()
@@ -338,7 +343,7 @@ class Engine:
         if word == "id" and rest.startswith("name "):
             self.name = rest.removeprefix("name ")
         elif word == "option":
-            name, _, kind = rest.removeprefix("name ").partition(" type ")
+            name, _type, kind = rest.removeprefix("name ").partition(" type ")
             self.declared[name] = kind
         elif word in ("usiok", "readyok"):
             self._answers.add(word)

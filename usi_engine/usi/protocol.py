@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 STARTPOS, START_SFEN = "startpos", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 LARGEST = 2**62  # greater numbers are clamped
+DEEPEST_PERFT = 64
 LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are clamped
 
 
@@ -285,7 +286,9 @@ def parse_ponderhit(rest: str) -> Command:
 
 def parse_perft(rest: str) -> Command:
     depth = read_number(rest)
-    return Perft(depth) if depth else Malformed(f"perft needs a depth of 1 or more, not '{rest}'")
+    if depth is None or not 1 <= depth <= DEEPEST_PERFT:
+        return Malformed(f"perft needs a depth from 1 to {DEEPEST_PERFT}, not '{rest}'")
+    return Perft(depth)
 
 
 def parse_bench(rest: str) -> Command:

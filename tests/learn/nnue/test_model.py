@@ -15,10 +15,10 @@ from core_ext._nnue_probe import NnueProbe
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.network_file import read_network, write_network
+from usi_engine.learn.corpus.agreement import targets
 from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.kpp.train import Plan, targets
 from usi_engine.learn.nnue import model
-from usi_engine.learn.nnue.export import active_order, set_from_file, to_file
+from usi_engine.learn.nnue.export import active_order, dither, set_from_file, to_file
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
 from usi_engine.learn.nnue.model import Network, RowSums, initialised
 from usi_engine.learn.nnue.progress import progress_of
@@ -92,12 +92,24 @@ def test_rounded_values_are_those_of_play(walked: Walked, positions: Positions, 
     assert in_centipawns(again.values(inputs, True)) == values
 
 
+@pytest.mark.parametrize("name", ["NNUE_kp_64x2_8_16", "SFNN_halfkahm2_64_7_16_k3k3"])
+def test_a_common_change_of_weights_from_a_file_survives_rounding(name: str) -> None:
+    """A file has whole numbers, all of which round back after a change by a quarter."""
+    network = noisy(name)[0]
+    set_from_file(network, to_file(network, active_order(network.architecture, None), 0))
+    before = {"rows": network.table().round(), "weight0": network.parameters["weight0"].round()}
+    dither(network, 1)
+    for part, weights in (("rows", network.table()), ("weight0", network.parameters["weight0"])):
+        assert torch.equal(weights.round(), before[part])
+        assert ((weights + 0.25).round() - before[part]).mean().item() == pytest.approx(0.25, abs=0.05)
+
+
 def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
     given = np.tile(positions, 3)
     given["score"] = np.random.default_rng(1).integers(-2000, 2000, len(given))
     given["score"][::5], given["result"] = -32768, np.arange(len(given)) % 3 - 1
     given["result"][1::5] = 2
-    expected = targets(given, Plan(score_scale=600, result_share=0.3))
+    expected = targets(given, 600, 0.3)
     expander = noisy(NAMES[0])[1]
     assert np.allclose(expander.targets(words_of(given)), np.where(given["side"] == 1, 1 - expected, expected))
 
@@ -109,7 +121,7 @@ def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
 def test_gradient_is_that_of_autograd(
     positions: Positions, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
 ) -> None:
-    """Through one graph, without chunks, and the loss is the divergence."""
+    """Autograd goes through one graph, without chunks. The loss is the divergence."""
     monkeypatch.setattr(model, "CACHED", 64 * 2 * 64)
     network, expander = noisy(name)
     network.sums_kind = kind
@@ -131,6 +143,20 @@ def test_gradient_is_that_of_autograd(
         assert scaled.abs().max() > 0
 
 
+@pytest.mark.parametrize("bias", [20_000.0, -20_000.0])
+def test_a_unit_beyond_its_range_is_drawn_back(positions: Positions, bias: float) -> None:
+    """Its square is large on either side. No gradient drives it farther away."""
+    network, expander = noisy("SFNN_ka2_64_7_16_k3k3")
+    inputs, values = inputs_of(expander, positions), network.parameters
+    for output, sign in ((1e6, 1), (-1e6, 0)):
+        with torch.no_grad():
+            values["weight0"][:, 0], values["bias0"][:, 0], values["bias2"][:] = 0, bias, output
+            values["weight1"].abs_(), values["weight2"].abs_()
+        network.learn(inputs, True, 1e5, len(positions))
+        gradient = values["bias0"].grad[inputs.stacks.unique(), 0]
+        assert (gradient.sign() == sign * np.sign(bias)).all()
+
+
 def test_every_device_sums_rows_alike(positions: Positions) -> None:
     """A GPU multiplies by a matrix, or takes bags for a large table."""
     network, expander = noisy("NNUE_kp_64x2_8_16")
@@ -144,7 +170,7 @@ def test_every_device_sums_rows_alike(positions: Positions) -> None:
 
 @pytest.mark.parametrize("fixed", [False, True])
 def test_positions_are_blocks_of_their_stacks(positions: Positions, fixed: bool) -> None:
-    """On a GPU the number of blocks is fixed."""
+    """The number of blocks is fixed on a GPU."""
     network, expander = noisy("SFNN_ka2_128_7_64_k3k3")
     values = network.values(inputs_of(expander, positions), True)
     expander.fixed_blocks = fixed

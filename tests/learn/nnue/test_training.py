@@ -22,7 +22,8 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.files import training_file
-from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, draw_curve
+from usi_engine.learn.nnue.plan import NetworkPlan
+from usi_engine.learn.nnue.train import NetworkTraining, draw_curve
 
 PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
 SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)
@@ -102,7 +103,7 @@ def test_the_same_seed_gives_the_same_bytes(corpus: Path, trained: NetworkTraini
 
 
 def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also with weights of progress, which are fitted only once."""
+    """The weights of progress are fitted only once."""
     plan = replace(SHARED, network="SFNN_ka2_64_7_16_progress4", checkpoint_minutes=0.0, epochs=2)
     whole, broken = train(corpus, tmp_path / "whole", plan), NetworkTraining(corpus, tmp_path / "broken", plan)
     learn = broken.learn
@@ -144,7 +145,7 @@ def test_dead_units_are_reported(corpus: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
-    """Up to the order in which numbers are added."""
+    """Only the order in which numbers are added differs."""
     words = ["learn", "train", corpus, "--network", PLAN.network, "--out", tmp_path / "nn.bin", "--epochs", "3"]
     words += ["--batch", "64", "--threads", "1", "--device", "cpu"]
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "usi_engine"]
@@ -197,6 +198,17 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
     lower = expected - PLAN.tempo * (1 - 2.0 * trained.held_out["side"])
     start = NetworkTraining(corpus, tmp_path / "warm", plan)
     assert start.values(trained.held_out, True).tolist() == lower.tolist()
+
+
+def test_a_checkpoint_of_another_start_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    """A network of the same name that was trained again."""
+    start = tmp_path / "nn.bin"
+    trained.export(start, {})
+    plan = replace(PLAN, warm_start=str(start), epochs=1)
+    train(corpus, tmp_path / "run", plan)
+    NetworkTraining(corpus, tmp_path / "other", PLAN).export(start, {})
+    with pytest.raises(ValueError, match=r"another plan \(warm_start "):
+        train(corpus, tmp_path / "run", plan)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"tempo_left_out": "much"}', '{"tempo_left_out": 1001}'])

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core_ext.board import BLACK, WHITE
-from core_ext.corpus import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
+from usi_engine.learn.corpus.agreement import agreement, sigmoid
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.kpp.export import export
@@ -86,44 +85,12 @@ class State:
     curve: Curve = field(default_factory=list)
 
 
-def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    return 1.0 / (1.0 + np.exp(-np.asarray(values, np.float64)))
-
-
-def targets(positions: Positions, plan: Plan) -> npt.NDArray[np.float64]:
-    """Return Black's win probabilities, which the model learns."""
-    result = (positions["result"] + 1.0) / 2
-    searched = sigmoid(positions["score"] / plan.score_scale)
-    share = np.where(positions["result"] == NO_RESULT, 0.0, plan.result_share)
-    return np.where(positions["score"] == NO_SCORE, result, (1 - share) * searched + share * result)
-
-
-def divergence(probability: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
-    """Return the mean Kullback-Leibler divergence of the model's win probabilities from the targets, in nats."""
-    p, t = np.clip(probability, 1e-9, 1 - 1e-9), np.clip(target, 1e-9, 1 - 1e-9)
-    return float((t * np.log(t / p) + (1 - t) * np.log((1 - t) / (1 - p))).mean())
-
-
 def measure(trainer: Trainer, positions: Positions, plan: Plan) -> dict[str, float]:
     """Return `agreement` of a trainer on held-out positions, if there are any."""
     if not len(positions):
         return {}
-    return agreement(sigmoid(trainer.values(positions) * (LOGIT / plan.score_scale)), positions, plan)
-
-
-def scores_differ(positions: Positions) -> bool:
-    """Return whether there are two different scores; otherwise a correlation is NaN, which JSON lacks."""
-    return len(np.unique(positions["score"][positions["score"] != NO_SCORE])) > 1
-
-
-def agreement(probability: npt.NDArray[np.float64], positions: Positions, plan: Plan) -> dict[str, float]:
-    """Return the divergence of Black's win probabilities from the targets and their correlation with the search's."""
-    scored = positions["score"] != NO_SCORE
-    found = {"divergence": divergence(probability, targets(positions, plan))}
-    if scores_differ(positions) and np.ptp(probability[scored]) > 0:
-        searched = sigmoid(positions["score"][scored] / plan.score_scale)
-        found["correlation"] = float(np.corrcoef(probability[scored], searched)[0, 1])
-    return found
+    win = sigmoid(trainer.values(positions) * (LOGIT / plan.score_scale))
+    return agreement(win, positions, plan.score_scale, plan.result_share)
 
 
 class Training:
@@ -132,7 +99,6 @@ class Training:
     def __init__(self, corpus: Path, folder: Path, plan: Plan) -> None:
         self.plan, self.folder = plan, folder
         self.card = load_card(corpus)
-        self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.file = training_file(corpus, plan.positions)
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.trainer = Trainer(MODELS[plan.model])
@@ -142,6 +108,7 @@ class Training:
                 load_model(self.trainer, folded)
             except WeightsError as error:
                 raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
+        self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
         self.state = State()
@@ -170,7 +137,7 @@ class Training:
             self.state.positions += len(positions)
             due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
             if due or self.state.positions % self.file.count == 0:
-                self.add_point(epoch)
+                add_point(self.folder, self.state.curve, self.point(epoch))
                 self.save()
                 saved = time.monotonic()
             progress.add(len(positions), len(positions), f"squared error {loss:.5f}")
@@ -192,19 +159,10 @@ class Training:
             jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *arguments) for shard in (0, 1)]
             return [job.result() for job in jobs].pop()
 
-    def add_point(self, epoch: int) -> None:
-        """Measure on the held-out positions; write and print the point of the curve."""
-        point = {
-            "epoch": float(epoch),
-            "positions": float(self.state.positions),
-            **measure(self.trainer, self.held_out, self.plan),
-        }
-        self.state.curve.append(point)
-        write_curve(self.folder, self.state.curve)
-        print(
-            ", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()),
-            flush=True,
-        )
+    def point(self, epoch: int) -> dict[str, float]:
+        """Return a point of the curve."""
+        done = {"epoch": float(epoch), "positions": float(self.state.positions)}
+        return done | measure(self.trainer, self.held_out, self.plan)
 
     def save(self) -> None:
         """Write the changed parameters and the progress, from which the run continues bit for bit."""

@@ -42,7 +42,7 @@ class Recorded:
     """
 
     def __init__(self, step: Callable[[Tensor, Tensor], Tensor]) -> None:
-        self.step, self.first_steps = step, 3  # in which libraries allocate what they keep
+        self.step, self.first_steps = step, 3  # not recorded: libraries allocate their buffers in them
         self.graph = torch.cuda.CUDAGraph()
         self.given: tuple[Tensor, Tensor] | None = None
         self.result = torch.empty(0)
@@ -53,7 +53,7 @@ class Recorded:
             return self.step(words, mirror)
         if self.given is None:
             self.given = words.clone(), mirror.clone()
-            # Readers of positions allocate meanwhile, which only an error mode of this thread allows.
+            # Threads that read positions allocate memory meanwhile, which other error modes forbid.
             with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
                 self.result = self.step(*self.given)
         self.given[0].copy_(words)

@@ -20,6 +20,7 @@ from usi_engine.learn.nnue.model import LAYERS, Network, shard_of_inputs
 from usi_engine.learn.nnue.network_card import tempo_left_out
 from usi_engine.usi.options import FV_SCALE
 
+DITHER = 0.98  # units; a sum of parts of a row is not exact
 LARGEST_ROW = 32767  # of a transformer's weights in memory; twice the file's in an SFNN
 
 
@@ -100,7 +101,20 @@ def set_from_file(network: Network, file: NetworkFile) -> None:
             values[name].copy_(given[..., : values[name].shape[-1]])
 
 
-def warm_start(network: Network, name: str) -> tuple[int, npt.NDArray[np.int32]]:
+def dither(network: Network, seed: int) -> None:
+    """Move each weight at random by less than half a unit; rounding undoes it.
+
+    From whole numbers on, a change that many weights make together is lost in rounding until all of them cross a half.
+    """
+    random = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in network.parameters.items():
+            if network.offsets is None or name not in ("rows", "offsets"):  # which are rounded with the own rows
+                value.add_(((torch.rand(value.shape, generator=random) - 0.5) * DITHER).to(network.device))
+        network.keep_in_range()
+
+
+def warm_start(network: Network, name: str, seed: int) -> tuple[int, npt.NDArray[np.int32]]:
     """Set the weights to those of a network that is named as in EvalFile, with the tempo that its card left out.
 
     Return its weights of progress, zeros if it has none. ValueError, OSError, WeightsError.
@@ -110,6 +124,7 @@ def warm_start(network: Network, name: str) -> tuple[int, npt.NDArray[np.int32]]
     set_from_file(network, file)
     with torch.no_grad():
         network.parameters["bias2"] += FV_SCALE * tempo_left_out(path)
+    dither(network, seed)
     if file.progress is None:
         return 0, np.zeros((SQUARES, BONAPIECES), np.int32)
     return file.progress[0], np.array(file.progress[1], np.int32)

@@ -1,6 +1,6 @@
 """Inputs of a network from compact training positions, computed on the device by torch operations on small tables.
 
-A position is mirrored or not as its caller says; both perspectives are listed, the side to move first.
+The caller decides which positions are mirrored. Both perspectives are listed, that of the side to move first.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -147,11 +148,11 @@ class Network:
         else:
             given = torch.cat([sums[0], sums[1]], 1).clamp(0, UNIT)
         first = self.layer(dense, 0, given.unflatten(0, (len(stacks), -1)), stacks)
-        given = floor(first[..., :hidden1] * (1 / HIDDEN_UNIT)).clamp(0, UNIT)
+        given = capped(floor(first[..., :hidden1] * (1 / HIDDEN_UNIT)).clamp(min=0))
         if self.architecture.sfnn:
             square = first[..., :hidden1].square() * 2.0**-19
-            given = torch.cat([floor(square).clamp(max=UNIT), given], -1)
-        given = floor(self.layer(dense, 1, given, stacks) * (1 / HIDDEN_UNIT)).clamp(0, UNIT)
+            given = torch.cat([capped(floor(square)), given], -1)
+        given = capped(floor(self.layer(dense, 1, given, stacks) * (1 / HIDDEN_UNIT)).clamp(min=0))
         output = self.layer(dense, 2, given, stacks)
         if self.architecture.shortcut:
             output = output + first[..., hidden1:]
@@ -225,6 +226,26 @@ def unchanged(values: Tensor) -> Tensor:
 
 def floored(values: Tensor) -> Tensor:
     return values + (values.floor() - values).detach()
+
+
+class _Capped(torch.autograd.Function):  # type: ignore[misc]  # it has no types
+    @staticmethod
+    def forward(context: Any, values: Tensor) -> Tensor:
+        context.save_for_backward(values)
+        return values.clamp(max=UNIT)
+
+    @staticmethod
+    def backward(context: Any, given: Tensor) -> Tensor:
+        (values,) = context.saved_tensors
+        return torch.where(values > UNIT, given.clamp(min=0), given)
+
+
+def capped(values: Tensor) -> Tensor:
+    """Return the values, at most UNIT; the gradient still lowers larger ones.
+
+    Otherwise a unit above UNIT in every position would never change again. Early steps throw many units that far.
+    """
+    return _Capped.apply(values)
 
 
 def entropy(probability: Tensor) -> Tensor:

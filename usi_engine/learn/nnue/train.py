@@ -6,7 +6,6 @@ transformer alone, and quantisation-aware last steps, with weights and activatio
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
@@ -26,16 +25,17 @@ from torch import Tensor
 from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
-from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
+from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
+from usi_engine.learn.corpus.agreement import agreement, scores_differ, sigmoid
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
-from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, join_ranks
+from usi_engine.learn.nnue.device import Recorded, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
 from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
+from usi_engine.learn.nnue.plan import NetworkPlan
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
 from usi_engine.records.files import atomic_write, write_text
@@ -44,41 +44,8 @@ from usi_engine.usi.options import FV_SCALE
 REPORT_SECONDS = 2.0
 REPORT_STEPS = 16  # between readings of the loss, which wait for the device
 WARM_UP_STEPS = 300
-WARM_START_RATE = 8e-4
 PROGRESS_STEPS = 400
 SAMPLE = 8192  # held-out positions from which the units' order is found
-# Scores include the value of the right to move; pruning margins and quiescence need values without it. Chosen by
-# games (docs/findings.md).
-TEMPO = 120
-RUN_ONLY = ("device", "threads", "checkpoint_minutes")
-
-
-@dataclass(frozen=True)
-class NetworkPlan:
-    """Settings of a training run. Rates are those of Adam for weights in natural units."""
-
-    network: str
-    epochs: int = 10
-    batch: int = 16384
-    rate: float = 4e-3  # the highest
-    last_rate: float = 0.01  # share of the rate at the end
-    decay: float = 0.3  # of the transformer's weights, times the rate
-    epsilon: float = 1e-8  # of Adam; larger values slow down weights with small gradients
-    rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
-    score_scale: float = 600.0
-    result_share: float = 0.0
-    tempo: int = TEMPO  # centipawns for the right to move, left out of the exported network's values
-    seed: int = 1
-    positions: int = 0  # 0: all
-    warm_start: str = ""  # a network to start from, as an EvalFile names it
-    device: str = "auto"
-    threads: int = 0  # of torch on a CPU; 0: all cores
-    checkpoint_minutes: float = 10.0
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings that the weights depend on."""
-        return {name: value for name, value in asdict(self).items() if name not in RUN_ONLY}
 
 
 @dataclass
@@ -92,25 +59,26 @@ class State:
 class NetworkTraining:
     """A training run in a folder with its checkpoint and curve."""
 
-    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan, ranks: Ranks = Ranks()) -> None:  # noqa: B008
-        self.plan, self.folder, self.ranks = plan, folder, ranks
+    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan) -> None:
+        self.plan, self.folder = plan, folder
         self.device = choose_device(plan.device, plan.threads)
+        self.ranks = join_ranks(self.device)
         self.is_cuda = self.device.startswith("cuda")
         self.card = load_card(corpus)
-        self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         file = training_file(corpus, plan.positions)
-        self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count, convert=self.to_device)
+        self.batches = Batches(file, plan.batch, plan.seed, self.ranks.rank, self.ranks.count, convert=self.to_device)
         architecture = parse_name(plan.network)
         self.network = initialised(architecture, self.device, plan.seed)
         self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
         if plan.warm_start:
-            self.expander.set_progress(*warm_start(self.network, plan.warm_start))
+            self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
+        self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
         self.units = torch.tensor([UNITS[name] for name in self.network.parameters], device=self.device)
         self.rates = torch.zeros_like(self.units)
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
-        self.steps = [Recorded(step) for step in steps] if self.is_cuda and ranks.count == 1 else steps
+        self.steps = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -206,17 +174,13 @@ class NetworkTraining:
         if not len(self.held_out):
             return {}
         win = sigmoid(self.values(self.held_out, rounded) / self.plan.score_scale)
-        return agreement(
-            win, self.held_out, Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
-        )
+        return agreement(win, self.held_out, self.plan.score_scale, self.plan.result_share)
 
     def measure(self) -> None:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
         point = {"epoch": float(self.state.step // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
-        self.state.curve.append(point)
-        write_curve(self.folder, self.state.curve)
-        print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
+        add_point(self.folder, self.state.curve, point)
         if scores_differ(self.held_out) and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
 
@@ -291,28 +255,13 @@ def draw_curve(curve: Curve, path: Path, title: str) -> None:
     figure.savefig(path)
 
 
-def train_network(chosen: argparse.Namespace) -> None:
-    """Run `usi_engine learn train` for a network. OSError, ValueError, WeightsError."""
-    plan = NetworkPlan(
-        network=parse_name(chosen.network).name,
-        epochs=chosen.epochs or NetworkPlan.epochs,
-        batch=chosen.batch,
-        device=chosen.device,
-        threads=chosen.threads,
-        positions=chosen.positions,
-        result_share=chosen.results,
-        tempo=chosen.tempo,
-        warm_start=chosen.warm_start,
-        decay=chosen.decay,
-        rate=chosen.rate or (WARM_START_RATE if chosen.warm_start else NetworkPlan.rate),
-        seed=chosen.seed,
-    )
-    ranks = join_ranks(choose_device(plan.device, plan.threads))
-    training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan, ranks)
+def train_network(plan: NetworkPlan, corpus: Path, out: Path, extra: dict[str, Any]) -> int:
+    """Train a network and write it to `out`; return its size, 0 in all processes but the first.
+
+    `extra` is added to its card. OSError, ValueError, WeightsError.
+    """
+    training = NetworkTraining(corpus, out.with_name(out.name + ".run"), plan)
     training.run()
-    if ranks.is_first:
-        size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
-        print(
-            f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}"
-        )
-    ranks.wait()
+    size = training.export(out, extra) if training.ranks.is_first else 0
+    training.ranks.wait()
+    return size

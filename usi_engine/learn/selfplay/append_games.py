@@ -11,9 +11,9 @@ from typing import Any
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
 from usi_engine.learn.files import check_suffix
 from usi_engine.learn.game import ScoredGame
-from usi_engine.learn.pool import Work
 from usi_engine.learn.selfplay.game_file import TEXT_SUFFIX
-from usi_engine.player import Player, PlayRules, new_player
+from usi_engine.learn.selfplay.player_pool import PlayerPool
+from usi_engine.player import Player
 from usi_engine.progress import Progress
 from usi_engine.records.files import naming_errors
 
@@ -27,14 +27,14 @@ class GameLines:
     skipped: SkippedItems
 
 
-# Makes the lines of a game from its number, its place (for messages), the game and the setting. Pickled by its name.
-GameWork = Callable[[Player, tuple[int, str, ScoredGame, Any]], GameLines]
+# Makes the lines of a game from a player for each evaluation and from the number of the game, its place (for messages),
+# the game and the setting. Pickled by its name.
+GameWork = Callable[[list[Player], tuple[int, str, ScoredGame, Any]], GameLines]
 
 
 def append_games(
-    out: Path, paths: list[Path], begun: int, work: GameWork, setting: object, *, weights: str, rules: PlayRules,
-    threads: int, scheduler: str = "",
-) -> tuple[int, SkippedItems]:  # fmt: skip
+    pool: PlayerPool, paths: list[Path], out: Path, begun: int, *, work: GameWork, setting: object
+) -> tuple[int, SkippedItems]:
     """Append to `out` the lines that `work` makes of each game of `paths` after the first `begun`, in order.
 
     Return the number of these games and the unusable items. SourceError, OSError, WeightsError.
@@ -44,7 +44,7 @@ def append_games(
     tasks = ((*numbered, setting) for numbered in source.games() if numbered[0] > begun)
     progress = Progress("games", sum(1 for _ in islice(GameSource(paths).games(), begun, None)), begun)
     with naming_errors(out), open(out, "a", encoding="utf-8") as file:
-        for made in Work(new_player, (rules,), work, (weights,)).results(tasks, threads, scheduler):
+        for made in pool.results(work, tasks):
             file.write(made.lines)
             file.flush()
             skipped.join(made.skipped)

@@ -26,7 +26,8 @@ from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, ScoredGame, SourceError
 from usi_engine.learn.selfplay.append_games import GameLines, append_games
 from usi_engine.learn.selfplay.game_file import check_game
-from usi_engine.player import Player, PlayRules
+from usi_engine.learn.selfplay.player_pool import PlayerPool
+from usi_engine.player import Player
 
 DECIDED_SCORE = 2000  # centipawns from which on positions of a game are not searched
 SEARCH_NODES = 300  # of a search whose positions are sampled
@@ -96,14 +97,16 @@ def scored(player: Player, boards: list[Board], plies: int) -> list[tuple[str, i
         return [score_by_plies(player, board, plies) for board in boards]
 
 
-def off_game_lines(player: Player, number: int, game: ScoredGame, plan: OffGamePlan) -> str:
+def off_game_lines(players: list[Player], number: int, game: ScoredGame, plan: OffGamePlan) -> str:
     """Make the lines of one game. ValueError for an illegal move."""
-    rng = random.Random(f"{player.rules.seed} {number}")
+    sampler, scorer = players[0], players[number % len(players)]
+    rng = random.Random(f"{sampler.rules.seed} {number}")
     lines = []
-    player.new_game()
+    for player in {sampler, scorer}:
+        player.new_game()
     for board in boards_to_search(game, rng, -(-plan.positions // plan.samples)):
-        samples = sampled(player, board, rng, plan.samples)
-        for sample, (best, value) in zip(samples, scored(player, samples, plan.plies), strict=True):
+        samples = sampled(sampler, board, rng, plan.samples)
+        for sample, (best, value) in zip(samples, scored(scorer, samples, plan.plies), strict=True):
             lines.append(f"{LETTERS[game.result]}\toff-game {number}\t{sample.sfen()}\t{best} {value}\n")
     return "".join(lines[: plan.positions])
 
@@ -130,33 +133,22 @@ def games_done(path: Path) -> int:
     return complete[-1] if complete else 0
 
 
-def off_game_work(player: Player, task: tuple[int, str, ScoredGame, OffGamePlan]) -> GameLines:
+def off_game_work(players: list[Player], task: tuple[int, str, ScoredGame, OffGamePlan]) -> GameLines:
     """Make the lines of a game, or say why there are none."""
     number, place, game, plan = task
     skipped, lines = SkippedItems(), ""
     try:
-        lines = off_game_lines(player, number, game, plan)
+        lines = off_game_lines(players, number, game, plan)
     except ValueError as error:
         skipped.add(place, str(error))
     return GameLines(lines, lines.count("\n"), skipped)
 
 
-def append_off_game(
-    weights: str,
-    paths: list[Path],
-    out: Path,
-    plan: OffGamePlan,
-    *,
-    rules: PlayRules,
-    threads: int,
-    scheduler: str = "",
-) -> tuple[int, SkippedItems]:
+def append_off_game(pool: PlayerPool, paths: list[Path], out: Path, plan: OffGamePlan) -> tuple[int, SkippedItems]:
     """Append off-game positions of each game of `paths` to `out`; return the number of games read by this call.
 
+    The searches of the pool's first player are sampled; its players score in turn, a game each.
     Also return the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
-    begun = games_done(out)
-    return append_games(
-        out, paths, begun, off_game_work, plan, weights=weights, rules=rules, threads=threads, scheduler=scheduler
-    )
+    return append_games(pool, paths, out, games_done(out), work=off_game_work, setting=plan)

@@ -11,19 +11,14 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from usi_engine.learn.pool import Work
 from usi_engine.learn.selfplay.game_file import appending, key_of
-from usi_engine.player import Played, Player, PlayRules, new_player
+from usi_engine.learn.selfplay.player_pool import PlayerPool
+from usi_engine.player import Played, Player
 from usi_engine.progress import Progress
 
 ATTEMPTS = 10  # at a game that is not yet in the file
 
 GameTask = tuple[str, int, int, int]  # start, number of the game, and the players of Black and of White
-
-
-def new_players(rules: PlayRules, *weights: str) -> list[Player]:
-    """Return a player for each evaluation. WeightsError."""
-    return [new_player(rules, name) for name in weights]
 
 
 def play_task(players: Sequence[Player], task: GameTask, attempt: int = 0) -> Played:
@@ -32,12 +27,16 @@ def play_task(players: Sequence[Player], task: GameTask, attempt: int = 0) -> Pl
 
 
 def game_tasks(openings: Sequence[str], networks: int, seed: int, numbers: range) -> Iterator[GameTask]:
-    """Yield the games with these numbers: openings and pairs of networks in turn, both shuffled by the seed."""
+    """Yield the games with these numbers: openings and pairs of networks in turn, both shuffled by the seed.
+
+    Each time all openings were played, the pairs move on by one, so that each opening meets each pair.
+    """
     order = random.Random(seed).sample(openings, len(openings))
     pairs = random.Random(seed).sample([*product(range(networks), repeat=2)], networks**2)
     for number in numbers:
-        black, white = pairs[number % len(pairs)]
-        yield order[number % len(order)], number, black, white
+        turn, place = divmod(number, len(order))
+        black, white = pairs[(place + turn) % len(pairs)]
+        yield order[place], number, black, white
 
 
 def replayed(players: Sequence[Player], game: Played, task: GameTask, known: set[int]) -> Played:
@@ -46,16 +45,7 @@ def replayed(players: Sequence[Player], game: Played, task: GameTask, known: set
     return next((other for other in others if key_of(other.line) not in known), game)
 
 
-def selfplay(
-    weights: Sequence[str],
-    openings: Sequence[str],
-    path: Path,
-    games: int,
-    *,
-    rules: PlayRules,
-    threads: int,
-    scheduler: str = "",
-) -> int:
+def selfplay(pool: PlayerPool, openings: Sequence[str], path: Path, games: int) -> int:
     """Append games to `path` until it has `games`; return the number played now.
 
     Each game is played by a pair of networks, all pairs in turn. SourceError, OSError, WeightsError.
@@ -64,12 +54,12 @@ def selfplay(
     with appending(path) as file:
         begun, known = len(file.keys), set(file.keys)
         numbers = range(begun, games)
-        tasks, again = (game_tasks(openings, len(weights), rules.seed, numbers) for _ in range(2))
+        tasks, again = (game_tasks(openings, len(pool.weights), pool.rules.seed, numbers) for _ in range(2))
         progress = Progress("games", len(numbers), begun)
-        results = Work(new_players, (rules,), play_task, tuple(weights)).results(tasks, threads, scheduler)
+        results = pool.results(play_task, tasks)
         for task, game in zip(again, results, strict=True):
             if key_of(game.line) in known:
-                players = players or new_players(rules, *weights)
+                players = players or pool.players()
                 game = replayed(players, game, task, known)  # noqa: PLW2901
             known.add(key_of(game.line))
             file.add(game.line)

@@ -15,7 +15,8 @@ from usi_engine.learn.files import check_output
 from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.selfplay.append_games import GameLines, append_games
 from usi_engine.learn.selfplay.game_file import keys_in, line_of
-from usi_engine.player import Player, PlayRules
+from usi_engine.learn.selfplay.player_pool import PlayerPool
+from usi_engine.player import Player
 
 
 def plies_to_score(game: ScoredGame, rng: random.Random, share: float) -> set[int]:
@@ -38,26 +39,22 @@ def rescored(player: Player, number: int, game: ScoredGame, share: float) -> Sco
     return replace(game, scores=scores)
 
 
-def rescore_work(player: Player, task: tuple[int, str, ScoredGame, float]) -> GameLines:
+def rescore_work(players: list[Player], task: tuple[int, str, ScoredGame, float]) -> GameLines:
     """Score a game; one with an illegal move stays as it is, because a resumed run counts the lines."""
     number, place, game, share = task
     skipped = SkippedItems()
     try:
-        game = rescored(player, number, game, share)
+        game = rescored(players[0], number, game, share)
     except ValueError as error:
         skipped.add(place, str(error))
     return GameLines(line_of(game), len(game.moves), skipped)
 
 
-def rescore(
-    weights: str, paths: list[Path], out: Path, share: float, *, rules: PlayRules, threads: int, scheduler: str = ""
-) -> tuple[int, SkippedItems]:
-    """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again to `rules.nodes`.
+def rescore(pool: PlayerPool, paths: list[Path], out: Path, share: float) -> tuple[int, SkippedItems]:
+    """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again.
 
     Return the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
     begun = len(keys_in(out)) if out.exists() else 0
-    return append_games(
-        out, paths, begun, rescore_work, share, weights=weights, rules=rules, threads=threads, scheduler=scheduler
-    )
+    return append_games(pool, paths, out, begun, work=rescore_work, setting=share)
