@@ -12,6 +12,7 @@ from typing import Any
 import core_ext
 import usi_engine
 from usi_engine.evaluation.network_file import file_of
+from usi_engine.records.files import digest_of
 
 
 def kept_rows(file: Path) -> list[Any]:
@@ -39,11 +40,11 @@ def program_digest() -> str:
 
 
 def condition(value: object) -> str:
-    """Return an argument as text, with a hash of the file that it names, which may be a network's folder."""
+    """Return an argument as text; if it names a file or a network's folder, with a hash of the file."""
     file = file_of(Path(value).expanduser()) if value and isinstance(value, str | Path) else None
     if file is None or not file.is_file():
         return str(value)
-    return f"{value} {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
+    return f"{value} {digest_of(file)}"
 
 
 def same_conditions(folder: Path, arguments: argparse.Namespace, free: Collection[str]) -> None:

@@ -10,7 +10,6 @@ has a line of JSON a game, with its moves; the same command resumes the match, a
 """
 
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -33,7 +32,7 @@ from bench.table import Steps
 from usi_engine.csa.clock import TimeControl
 from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
-from usi_engine.records.files import write_text
+from usi_engine.records.files import digest_of, write_text
 from usi_engine.records.tree import End
 from usi_engine.records.writer import TimedMove, loss, text_of_moves
 from usi_engine.usi.arguments import real, whole
@@ -60,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise SystemExit(f"match: {len(openings)} openings make {2 * len(openings)} games, not {arguments.games}")
     openings = Random(arguments.seed).sample(openings, len(openings))
     folder = Path(arguments.keep)
-    arguments.programs = [hashlib.sha256(Path(each.command[0]).read_bytes()).hexdigest()[:16] for each in contenders]
+    arguments.programs = [digest_of(Path(each.command[0])) for each in contenders]
     same_conditions(folder, arguments, FREE)
     rows = kept_rows(folder / "games.jsonl")
     played = {row["game"] for row in rows}

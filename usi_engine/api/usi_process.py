@@ -69,7 +69,7 @@ class UsiEngine(SearchEngine):
     ) -> None:
         super().__init__(load_core())
         words = [os.fspath(command)] if isinstance(command, str | os.PathLike) else list(command)
-        if not any(words[:1]):
+        if not words or not words[0]:
             raise EngineError(f"no program: {command!r}")
         self._timeouts, self._multipv = timeouts, 1
         self._events = queue.SimpleQueue[EngineEvent | str]()

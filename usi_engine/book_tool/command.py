@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.language import _
-from usi_engine.records.files import write_text
+from usi_engine.records.files import digest_of, write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.output import show
@@ -137,7 +136,7 @@ def new_searcher(core: Core, args: argparse.Namespace) -> Searcher:
 def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
     """Return the settings that the results depend on. WeightsError, OSError."""
     file = evaluation_file(limits.evaluation)
-    weights = hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file and file.is_file() else limits.evaluation
+    weights = digest_of(file) if file and file.is_file() else limits.evaluation
     limit = {"nodes": limits.nodes, "seconds": limits.seconds, "threads": limits.threads, "hash": limits.megabytes}
     return {"version": __version__, "evaluation": weights, "lines": lines, **limit}
 

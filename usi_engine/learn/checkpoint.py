@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import lzma
 import struct
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from usi_engine.evaluation.load import evaluation_file
-from usi_engine.records.files import atomic_write, write_text
+from usi_engine.records.files import atomic_write, digest_of, write_text
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CORPUS = "corpus"  # key of the corpus's fingerprint in the identity
@@ -40,7 +39,7 @@ def identity_of(settings: Mapping[str, Any], corpus: str, warm_start: str) -> di
     Their name gets a hash of the file. OSError, WeightsError.
     """
     path = evaluation_file(warm_start) if warm_start else None
-    start = f"{warm_start} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" if path else ""
+    start = f"{warm_start} {digest_of(path)}" if path else ""
     return {**settings, CORPUS: corpus, "warm_start": start}
 
 

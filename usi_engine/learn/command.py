@@ -125,7 +125,7 @@ def add_off_game(commands: Commands) -> None:
     add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
     add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
     add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
-    turns = f"{WEIGHTS_HELP}; several score games in turn, searches of the first are sampled"
+    turns = f"{WEIGHTS_HELP}; several score in turn, a game each; the searches of the first are sampled"
     add("--weights", nargs="+", default=[INTERNAL], help=turns)
     add_search_options(off_game, nodes=200)
 

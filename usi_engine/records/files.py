@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,11 @@ from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, 
 
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
+
+
+def digest_of(path: Path) -> str:
+    """Return a hash of a file, which tells when another one has its name. OSError."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 @contextmanager

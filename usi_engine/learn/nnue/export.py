@@ -104,7 +104,7 @@ def set_from_file(network: Network, file: NetworkFile) -> None:
 def dither(network: Network, seed: int) -> None:
     """Move each weight at random by less than half a unit; rounding undoes it.
 
-    From whole numbers on, a change that many weights make together is lost in rounding until all of them cross a half.
+    Weights from a file are whole numbers: if many of them change alike, rounding hides it until all cross a half.
     """
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
