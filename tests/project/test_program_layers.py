@@ -26,7 +26,7 @@ LAYERS: dict[str, str] = {
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files agreement batches",
     "learn.selfplay": "game_file player_pool append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
-    "learn.nnue": "network_card plan features inputs device model progress export train",
+    "learn.nnue": "network_card plan features inputs device row_sums model progress export train",
     "learn ": "command",
     "csa": "background clock position protocol connection game record client command",
     "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "

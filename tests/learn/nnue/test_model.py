@@ -17,11 +17,12 @@ from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.learn.corpus.agreement import targets
 from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.nnue import model
+from usi_engine.learn.nnue import model, row_sums
 from usi_engine.learn.nnue.export import active_order, dither, set_from_file, to_file
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
-from usi_engine.learn.nnue.model import Network, RowSums, initialised
+from usi_engine.learn.nnue.model import Network, initialised
 from usi_engine.learn.nnue.progress import progress_of
+from usi_engine.learn.nnue.row_sums import RowSums
 
 # Each feature set, each selector, both forms, with and without the shortcut, and parts of layer 0.
 NAMES = (
@@ -157,12 +158,14 @@ def test_a_unit_beyond_its_range_is_drawn_back(positions: Positions, bias: float
         assert (gradient.sign() == sign * np.sign(bias)).all()
 
 
-def test_every_device_sums_rows_alike(positions: Positions) -> None:
-    """A GPU multiplies by a matrix, or takes bags for a large table."""
+def test_every_device_sums_rows_alike(positions: Positions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU multiplies by a matrix, or takes bags for a large table. A CPU computes in parts, here in many."""
+    for name, value in {"COLUMNS": 24, "CACHED_SUMS": 50, "LONGEST_BAG": 3}.items():
+        monkeypatch.setattr(row_sums, name, value)
     network, expander = noisy("NNUE_kp_64x2_8_16")
     features = inputs_of(expander, positions).features
     table, given = network.table().detach(), torch.randn(2 * len(positions), 64)
-    ways = [RowSums(features, len(table), kind) for kind in ("cpu", "matrix", "gpu")]
+    ways = [RowSums(features, len(table), kind, torch.empty(0)) for kind in ("cpu", "matrix", "gpu")]
     sums, gradients = [way.sums(table) for way in ways], [way.gradient(given) for way in ways]
     for found in (sums, gradients):
         assert all(torch.allclose(found[0], other, rtol=1e-4, atol=1e-3) for other in found[1:])

@@ -19,13 +19,13 @@ from torch import Tensor
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.learn.nnue.features import HAND_END, offset_rows, offsets
 from usi_engine.learn.nnue.inputs import LISTED, Inputs
+from usi_engine.learn.nnue.row_sums import RowSums, row_sums_kind
 
 # Integers of the file for 1.0: transformer and activations, hidden weights, output.
 UNIT, HIDDEN_UNIT, OUTPUT_UNIT = 127.0, 64.0, 9600.0
 LARGEST_WEIGHT = 127.0  # of a dense layer
 LAYERS = 3
 TRANSFORMER = ("rows", "own", "offsets")  # the parts of its table
-SMALL_TABLE = 4096  # rows up to which a product with a 0/1 matrix is fastest on a GPU
 CACHED = 1 << 20  # sums of a chunk on a CPU
 MANY_STACKS = 128  # whose gradients cost more than a chunk saves
 
@@ -36,48 +36,6 @@ OWN_RATE = 0.3
 UNITS = dict.fromkeys(("rows", "offsets", "bias"), UNIT) | dict.fromkeys(("bias0", "bias1"), UNIT * HIDDEN_UNIT)
 UNITS |= dict.fromkeys(("weight0", "weight1"), HIDDEN_UNIT) | {"weight2": OUTPUT_UNIT / UNIT, "bias2": OUTPUT_UNIT}
 UNITS["own"] = UNIT * OWN_RATE
-
-
-class RowSums:
-    """Sums of the transformer's rows for a batch, and the gradient of the rows.
-
-    On a GPU a small table is multiplied by a matrix of zeros and ones. On a CPU the gradient is a sum of rows too: the
-    bag of a feature lists the places where it is active.
-    """
-
-    def __init__(self, features: Tensor, rows: int, kind: str) -> None:
-        self.features, self.rows, self.kind = features.flatten(0, 1), rows, kind
-        if kind == "matrix":
-            self.matrix = torch.zeros((len(self.features), rows), device=features.device)
-            self.matrix.scatter_(1, self.features.long(), 1.0)
-
-    def sums(self, table: Tensor) -> Tensor:
-        """Return the sums of active rows: [2 n][width]."""
-        if self.kind == "matrix":
-            return self.matrix @ table
-        if self.kind == "gpu":
-            self.table = table.detach().requires_grad_()
-            self.bags = F.embedding_bag(self.features, self.table, mode="sum")
-            return self.bags.detach()
-        return F.embedding_bag(self.features, table, mode="sum")
-
-    def gradient(self, given: Tensor) -> Tensor:
-        """Return the gradient of the table of `sums` from that of the sums."""
-        if self.kind == "matrix":
-            return self.matrix.T @ given
-        if self.kind == "gpu":
-            return torch.autograd.grad(self.bags, self.table, given)[0]
-        numbers, order = torch.sort(self.features.flatten())
-        starts = torch.searchsorted(numbers, torch.arange(self.rows, dtype=numbers.dtype))
-        places = (order // self.features.shape[1]).int()
-        return F.embedding_bag(places, given, starts.int(), mode="sum")
-
-
-def row_sums_kind(device: str, rows: int) -> str:
-    """Return the kind of RowSums that is fastest on a device."""
-    if not device.startswith("cuda"):
-        return "cpu"
-    return "matrix" if rows <= SMALL_TABLE else "gpu"
 
 
 @dataclass
@@ -99,6 +57,7 @@ class Network:
             self.offsets = torch.from_numpy(offsets(self.kind)).to(self.device)
         self.mask = shard_mask(self.architecture).to(self.device) if self.architecture.shards > 1 else None
         self.sums_kind = row_sums_kind(self.device, self.kind.count)
+        self.memory = torch.empty(0)
 
     # ---- transformer ----
 
@@ -142,11 +101,11 @@ class Network:
         floor = floored if rounded else unchanged
         hidden1 = self.architecture.hidden1
         if self.architecture.sfnn:
-            first, second = sums.clamp(0, UNIT).chunk(2, 2)
+            first, second = F.hardtanh(sums, 0, UNIT).chunk(2, 2)
             sums = floor(first * second * (1 / 128))  # twice the file's sums, / 512
             given = torch.cat([sums[0], sums[1]], 1)
         else:
-            given = torch.cat([sums[0], sums[1]], 1).clamp(0, UNIT)
+            given = F.hardtanh(torch.cat([sums[0], sums[1]], 1), 0, UNIT)
         first = self.layer(dense, 0, given.unflatten(0, (len(stacks), -1)), stacks)
         given = capped(floor(first[..., :hidden1] * (1 / HIDDEN_UNIT)).clamp(min=0))
         if self.architecture.sfnn:
@@ -176,12 +135,12 @@ class Network:
         return max(64, CACHED // (2 * self.architecture.width))
 
     def sums(self, inputs: Inputs, rounded: bool) -> Tensor:
-        """Return the transformer's sums with its biases: [2][n][width]."""
+        """Return the transformer's sums with its biases: [2][n][width]. On a CPU the next call overwrites them."""
         with torch.no_grad():
             table, bias = self.table(), self.parameters["bias"]
             if rounded:
                 table, bias = table.round(), bias.round()
-            rows = RowSums(inputs.features, self.kind.count, self.sums_kind)
+            rows = RowSums(inputs.features, self.kind.count, self.sums_kind, self.memory)
             return rows.sums(table).add_(bias).unflatten(0, (2, -1))
 
     def values(self, inputs: Inputs, rounded: bool) -> Tensor:
@@ -204,7 +163,7 @@ class Network:
         table = self.table()
         rows = table.detach()
         rows = rows.round() if rounded else rows
-        places = RowSums(inputs.features, self.kind.count, self.sums_kind)
+        places = RowSums(inputs.features, self.kind.count, self.sums_kind, self.memory)
         sums = places.sums(rows).unflatten(0, (2, -1))
         dense, total = self.dense(rounded), torch.zeros((), device=sums.device)
         for at, stacks in inputs.chunks(self.chunk(len(inputs.rows))):
