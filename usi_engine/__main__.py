@@ -13,9 +13,9 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import CoreError, build_in_words, load_core, reason_of, report, text_of
+from usi_engine.core import CoreError, build_in_words, load_core, report
 from usi_engine.game.loop import carry_out, serve
-from usi_engine.language import _, choose, chosen, split_language
+from usi_engine.language import _, choose, chosen, reason_of, split_language, text_of
 from usi_engine.usi.output import Writer
 
 # Commands with a module of their own, imported only when called: play does not need them.

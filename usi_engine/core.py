@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import itertools
 import re
 import sys
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.language import _
+from usi_engine.language import _, text_of
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import position_of
 
@@ -28,31 +27,10 @@ class CoreError(Exception):
     """The core cannot be loaded or used on this machine; the text is a sentence for the user."""
 
 
-def text_of(error: Exception) -> str:
-    """Return an error as a sentence: the file and the system's reason of an OSError, else the text of the error."""
-    if isinstance(error, OSError) and error.errno is not None:
-        reason = reason_of(error)
-        return reason if error.filename is None else _("{place}: {reason}").format(place=error.filename, reason=reason)
-    return str(error) or _("out of memory")  # Python's own MemoryError has no text
-
-
 def sentence_of(error: Exception, title: str) -> str:
     """Return the text of a known error, or the title, type and text of an unexpected one."""
     known = isinstance(error, (CoreError, MemoryError))
     return text_of(error) if known else f"{title}: {type(error).__name__}: {error}"
-
-
-def reason_of(error: OSError) -> str:
-    """Return the system's reason; the frequent ones are translated."""
-    frequent = {
-        errno.ENOENT: _("No such file or directory"),
-        errno.EACCES: _("Permission denied"),
-        errno.EISDIR: _("Is a directory"),
-        errno.ENOTDIR: _("Not a directory"),
-        errno.ENOSPC: _("No space left on device"),
-        errno.EROFS: _("Read-only file system"),
-    }
-    return frequent.get(error.errno or 0) or error.strerror or str(error)
 
 
 def report(error: Exception) -> None:

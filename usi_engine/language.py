@@ -1,10 +1,11 @@
-"""Language of messages to people: English, the language of the source, or Japanese.
+"""Language of messages to people, English (that of the source) or Japanese, and the words for errors of the system.
 
 gettext catalogs hold the Japanese texts. USI output and files for other programs are never translated.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -79,3 +80,24 @@ def split_language(words: Sequence[str]) -> tuple[str | None, list[str]]:
     if name is not None and name not in LANGUAGES:
         raise ValueError(f"--lang: '{name}' is none of {', '.join(LANGUAGES)}")
     return name, others + rest
+
+
+def text_of(error: Exception) -> str:
+    """Return an error as a sentence: the file and the system's reason of an OSError, else the text of the error."""
+    if isinstance(error, OSError) and error.errno is not None:
+        reason = reason_of(error)
+        return reason if error.filename is None else _("{place}: {reason}").format(place=error.filename, reason=reason)
+    return str(error) or _("out of memory")  # Python's own MemoryError has no text
+
+
+def reason_of(error: OSError) -> str:
+    """Return the system's reason; the frequent ones are translated."""
+    frequent = {
+        errno.ENOENT: _("No such file or directory"),
+        errno.EACCES: _("Permission denied"),
+        errno.EISDIR: _("Is a directory"),
+        errno.ENOTDIR: _("Not a directory"),
+        errno.ENOSPC: _("No space left on device"),
+        errno.EROFS: _("Read-only file system"),
+    }
+    return frequent.get(error.errno or 0) or error.strerror or str(error)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from usi_engine.core import reason_of
-from usi_engine.language import _
+from usi_engine.language import _, reason_of
 
 
 class BookError(Exception):

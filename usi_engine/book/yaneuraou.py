@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves
-from usi_engine.core import reason_of
-from usi_engine.language import _
+from usi_engine.language import _, reason_of
 
 MARK = b"#YANEURAOU-DB2016"
 BOM = b"\xef\xbb\xbf"  # may come before MARK

@@ -13,13 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from usi_engine.core import text_of
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
 from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import RunningRecord
-from usi_engine.language import _
+from usi_engine.language import _, text_of
 from usi_engine.usi.driver import Engine, EngineEvent, EngineGone
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TextIO
 
 import usi_engine
-from usi_engine.core import INTERRUPTED, text_of
+from usi_engine.core import INTERRUPTED
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
-from usi_engine.language import _
+from usi_engine.language import _, text_of
 from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.driver import Engine, EngineError
 from usi_engine.usi.output import show

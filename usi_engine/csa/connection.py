@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from usi_engine.core import text_of
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader, TooMuch
-from usi_engine.language import _
+from usi_engine.language import _, text_of
 from usi_engine.usi.output import printable
 
 CONNECT_SECONDS = 15.0  # also for a server to take a line

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
-from usi_engine.core import text_of
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.game import Ending, ServerGame
-from usi_engine.language import _
+from usi_engine.language import _, text_of
 from usi_engine.records import csa
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import decoded

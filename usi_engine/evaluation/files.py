@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 
-from usi_engine.core import reason_of
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.language import _
+from usi_engine.language import _, reason_of
 
 
 class Fault(WeightsError, ValueError):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
-from usi_engine.core import Core, text_of
+from usi_engine.core import Core
 from usi_engine.evaluation.load import OPTIONS_FILE, advised_scale, eval_options, evaluation_title, load_evaluation
 from usi_engine.evaluation.names import INTERNAL, MATERIAL, WeightsError
+from usi_engine.language import text_of
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
 from usi_engine.usi.options import FV_SCALE, Options

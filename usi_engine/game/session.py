@@ -18,12 +18,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__
-from usi_engine.core import Core, CoreError, board_after, sentence_of, text_of
+from usi_engine.core import Core, CoreError, board_after, sentence_of
 from usi_engine.game.console import DESCRIPTIONS, HELP_LINES, eval_lines, perft
 from usi_engine.game.mating import Mating
 from usi_engine.game.request import mate_request, search_request
 from usi_engine.game.resources import Resources
 from usi_engine.game.thinking import Thinking
+from usi_engine.language import text_of
 from usi_engine.search.search_control import NoStop, SearchControl
 from usi_engine.search.timeman import INITIAL_LATENESS, Lateness, TimeLimits, time_limits
 from usi_engine.usi import protocol

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from usi_engine.core import CoreError, load_core, text_of
+from usi_engine.core import CoreError, load_core
 from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.language import text_of
 from usi_engine.learn.nnue.network_card import MOST_TEMPO
 from usi_engine.learn.nnue.plan import WARM_START_RATE, NetworkPlan
 from usi_engine.usi.arguments import Parser, real, spin, whole

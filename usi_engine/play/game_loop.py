@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from usi_engine.columns import cells, padded
-from usi_engine.core import reason_of
 from usi_engine.game.skill import FULL_STRENGTH
-from usi_engine.language import _
+from usi_engine.language import _, reason_of
 from usi_engine.play.game import OTHER, LiveGame, side_name
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.moves import MoveError, UnknownMove, read_move

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from usi_engine.core import reason_of
-from usi_engine.language import _
+from usi_engine.language import _, reason_of
 from usi_engine.records import csa, jkf, ki2, kif, usi_text
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError

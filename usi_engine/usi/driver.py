@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from usi_engine.language import _
+from usi_engine.language import _, reason_of, text_of
 from usi_engine.usi.output import printable
 
 LAST_LINES = 5
@@ -279,8 +279,9 @@ class Engine:
                 start_new_session=not windows, creationflags=flags,
             )  # fmt: skip
         except OSError as error:
-            reason = _(error.strerror or str(error)) + (f": {error.filename}" if error.filename else "")
-            text = _("{engine} does not start: {reason}").format(engine=self._command[0], reason=reason)
+            name = self._command[0]
+            reason = reason_of(error) if error.filename == name else text_of(error)
+            text = _("{engine} does not start: {reason}").format(engine=name, reason=reason)
             raise EngineError(text) from None
 
     def _send(self, line: str) -> None:
