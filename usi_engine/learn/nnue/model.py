@@ -30,12 +30,13 @@ CACHED = 1 << 20  # sums of a chunk on a CPU
 MANY_STACKS = 128  # whose gradients cost more than a chunk saves
 
 
-# The integer of the file that is 1.0 in each parameter, by which Adam's steps are scaled; less for own rows, because
-# Adam scales up the noise of rare ones (docs/findings.md).
-OWN_RATE = 0.3
-UNITS = dict.fromkeys(("rows", "offsets", "bias"), UNIT) | dict.fromkeys(("bias0", "bias1"), UNIT * HIDDEN_UNIT)
-UNITS |= dict.fromkeys(("weight0", "weight1"), HIDDEN_UNIT) | {"weight2": OUTPUT_UNIT / UNIT, "bias2": OUTPUT_UNIT}
-UNITS["own"] = UNIT * OWN_RATE
+# A step of Adam at a rate of 1: the integer of the file that is 1.0; less for own rows, because Adam scales up the
+# noise of rare ones, and more for dense layers (docs/findings.md).
+OWN_RATE, DENSE_RATE = 0.3, 2.0
+STEPS = {"rows": UNIT, "offsets": UNIT, "bias": UNIT, "own": OWN_RATE * UNIT}
+STEPS |= dict.fromkeys(("weight0", "weight1"), DENSE_RATE * HIDDEN_UNIT)
+STEPS |= dict.fromkeys(("bias0", "bias1"), DENSE_RATE * HIDDEN_UNIT * UNIT)
+STEPS |= {"weight2": DENSE_RATE * OUTPUT_UNIT / UNIT, "bias2": DENSE_RATE * OUTPUT_UNIT}
 
 
 @dataclass
