@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core_ext.board import BLACK, Board
-from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker
+from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
 from usi_engine.core import board_of, load_core
 from usi_engine.evaluation.files import Fault, read_bytes
 from usi_engine.evaluation.load import load_evaluation
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
 LARGEST_OPENINGS = 64 << 20  # bytes
+# Search constants without late move pruning, reductions and quiescence limits. Up to some thousand nodes a search plays
+# as well with them, and its values are closer to those of deep searches (docs/findings.md).
+FULL_WIDTH = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMoves": 100}
 # Number of lines that an opening move is drawn from.
 OPENING_LINES = 8
 # Nodes of all these lines, as a multiple of a move's nodes; the depth that reaches them is finished.
@@ -33,6 +37,7 @@ class PlayRules:
     """Rules of the games."""
 
     nodes: int = 1500
+    full_width: bool = False  # each search, with FULL_WIDTH
     random_plies: int = 8
     random_share: float = 0.5  # of opening moves; the others are searched
     opening_margin: int = 0  # centipawns; if set, every opening move is drawn from the moves within it of the best
@@ -60,6 +65,19 @@ class Played:
         return f"{self.result}\t{self.ending}\t{self.start}\t{' '.join(self.words)}\n"
 
 
+@contextmanager
+def with_tunables(values: Mapping[str, int]) -> Iterator[None]:
+    """Give search constants other values in this process."""
+    before = {name: tunable(name) for name in values}
+    try:
+        for name, value in values.items():
+            set_tunable(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            set_tunable(name, value)
+
+
 class Player:
     """A worker and its TT."""
 
@@ -76,16 +94,21 @@ class Player:
         self.worker.new_game()
 
     def evaluated(self, board: Board, nodes: int, every: int) -> list[list[str]]:
-        """Return the moves to every `every`-th position that a search evaluates, except those after a null move."""
+        """Return the moves to every `every`-th position that a search as in play evaluates, except those after a null
+        move.
+        """
         self.worker.sample(max(1, every), nodes)
-        self.think(board, nodes=nodes)
+        self._search(board, None, nodes)
         lines = self.worker.samples()
         self.worker.sample(0)
         return lines
 
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
         """Return the best move (of `moves` if given) and its value for the side to move; `nodes`: limit of its own."""
-        limit = nodes or self.rules.nodes
+        with with_tunables(FULL_WIDTH if self.rules.full_width else {}):
+            return self._search(board, moves, nodes or self.rules.nodes)
+
+    def _search(self, board: Board, moves: Sequence[str] | None, limit: int) -> tuple[str, int]:
         self.worker.set_root(board, moves)
         self.table.new_search()
         best = self.worker.lines(1)[0]

@@ -1,25 +1,28 @@
-"""Off-game positions: resumable, reproducible, scored by nodes or by plies."""
+"""Off-game positions: resumable, reproducible, scored by full-width searches."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from core_ext.board import Board
-from core_ext.engine import INFINITE, StopToken, Table, Worker, tunables
+from core_ext.engine import Worker, tunable, tunables
 from tests.learn.helpers import positions_of, read_games
+from usi_engine import player
+from usi_engine.core import Core
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.sources import SkippedItems
-from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game, unselective
+from usi_engine.learn.selfplay.off_game import SEARCH_NODES, OffGamePlan, append_off_game
 from usi_engine.learn.selfplay.player_pool import PlayerPool
-from usi_engine.player import PlayRules
+from usi_engine.player import FULL_WIDTH, PlayRules, with_tunables
+from usi_engine.search.iterative import iterative_deepening
 
 
-@pytest.mark.parametrize("plan", [OffGamePlan(3), OffGamePlan(3, samples=2, plies=1)], ids=["nodes", "plies"])
-def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, plan: OffGamePlan) -> None:
-    one = PlayerPool(("material",), PlayRules(nodes=60))
+@pytest.mark.parametrize("full_width", [False, True])
+def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, full_width: bool) -> None:
+    one, plan = PlayerPool(("material",), PlayRules(nodes=60, full_width=full_width)), OffGamePlan(3, samples=2)
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
     assert append_off_game(replace(one, threads=2), [few_games], whole, plan) == (6, SkippedItems())
     text = whole.read_text()
@@ -63,29 +66,28 @@ def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: 
     assert other.read_bytes() == teacher.read_bytes()
 
 
-def test_plies_give_the_best_of_all_moves(few_games: Path, tmp_path: Path) -> None:
-    """Compare with each move searched alone; most are equal, as TT and histories differ."""
-    out = tmp_path / "plies.tsv"
-    append_off_game(PlayerPool(("material",), PlayRules()), [few_games], out, OffGamePlan(2, plies=1))
-    games = read_games(out)
-    assert len(games) == 12
-    table, equal = Table(1), 0
-    worker = Worker(table, StopToken(), None)
-    for game in games:
-        board, found = Board(game.start), []
-        for move in board.legal_moves():
-            table.clear()
-            worker.new_game()
-            worker.set_root(board, [move])
-            with unselective():
-                found.append(worker.search(1, -INFINITE, INFINITE))
-        equal += game.scores == [max(found)]
-    assert equal > 6
+@pytest.mark.parametrize(("nodes", "full_width"), [("50", True), ("5001", False)])
+def test_scores_of_few_nodes_are_those_of_full_width_searches(
+    monkeypatch: pytest.MonkeyPatch, few_games: Path, tmp_path: Path, nodes: str, full_width: bool
+) -> None:
+    """The searches that are sampled are those of play."""
+    usual, sampled, scored = [tunable(name) for name in FULL_WIDTH], 0, 0
+
+    def watched(core: Core, worker: Worker, depth: int, limit: int) -> Iterator[int]:
+        nonlocal sampled, scored
+        wide = full_width and limit == int(nodes)
+        assert [tunable(name) for name in FULL_WIDTH] == list(FULL_WIDTH.values() if wide else usual)
+        sampled, scored = sampled + (limit == SEARCH_NODES), scored + (limit == int(nodes))
+        yield from iterative_deepening(core, worker, 1, limit)
+
+    monkeypatch.setattr(player, "iterative_deepening", watched)
+    out = tmp_path / "out.tsv"
+    assert main(["off-game", str(few_games), "--out", str(out), "--weights", "material", "--nodes", nodes]) == 0
+    assert scored > sampled > 20
 
 
-def test_the_settings_of_the_search_are_restored() -> None:
+def test_search_constants_are_restored() -> None:
     before = tunables()
-    with pytest.raises(ValueError, match="inside"), unselective():
-        assert tunables() != before
+    with pytest.raises(ValueError, match="inside"), with_tunables({"LmpBase": 40}):
         raise ValueError("inside")
     assert tunables() == before

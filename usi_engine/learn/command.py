@@ -27,7 +27,7 @@ MOST_EPOCHS = 1000
 MOST_BATCH = 1 << 20
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
-MOST_PLIES = 6  # searched without late move pruning
+FULL_WIDTH_NODES = 5000  # up to which scores come from full-width searches
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
     from usi_engine.learn.selfplay.player_pool import PlayerPool
@@ -125,7 +125,6 @@ def add_off_game(commands: Commands) -> None:
     add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
     add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
     add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
-    add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
     turns = f"{WEIGHTS_HELP}; several score in turn, a game each; the searches of the first are sampled"
     add("--weights", nargs="+", default=[INTERNAL], help=turns)
     add_search_options(off_game, nodes=200)
@@ -280,14 +279,14 @@ def player_pool(args: argparse.Namespace, weights: list[str], **rules: Any) -> P
     from usi_engine.learn.selfplay.player_pool import PlayerPool  # noqa: PLC0415
     from usi_engine.player import PlayRules  # noqa: PLC0415
 
-    play_rules = PlayRules(nodes=args.nodes, seed=args.seed, **rules)
+    play_rules = PlayRules(nodes=args.nodes, full_width=args.nodes <= FULL_WIDTH_NODES, seed=args.seed, **rules)
     return PlayerPool(tuple(weights), play_rules, args.threads, args.scheduler)
 
 
 def run_off_game(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game  # noqa: PLC0415
 
-    plan = OffGamePlan(args.positions, args.samples, args.plies)
+    plan = OffGamePlan(args.positions, args.samples)
     games, skipped = append_off_game(player_pool(args, args.weights), args.games, args.out, plan)
     print_skipped(skipped.line)
     print(f"positions of {games} games added to {args.out}")

@@ -3,10 +3,6 @@
 A search spends most of its nodes after moves that no game contains, and evaluates there: a network that learned from
 games alone is worst in the positions that the search relies on. Each line of the file is a game of one move: the result
 of the game that was searched, `off-game` and that game's number, the position, its best move and score.
-
-The score comes from a search of some hundred nodes, or from a full-window search of a few plies without late move
-pruning: one ply (140 nodes) is closer to a search of 40,000 nodes than 600 nodes of the selective search
-(docs/findings.md).
 """
 
 from __future__ import annotations
@@ -15,12 +11,10 @@ import os
 import random
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, set_tunable, tunable
 from usi_engine.learn.corpus.sources import SkippedItems
 from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, ScoredGame, SourceError
@@ -32,18 +26,15 @@ from usi_engine.player import Player
 DECIDED_SCORE = 2000  # centipawns from which on positions of a game are not searched
 SEARCH_NODES = 300  # of a search whose positions are sampled
 OVERSAMPLING = 6  # evaluated positions noted per sample, so that samples are drawn from the whole search
-# Settings of a search without late move pruning and reductions, which make few plies worse than a single one.
-UNSELECTIVE = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMoves": 100}
 OFF_GAME_LINE = re.compile(rb"[bwd]\toff-game (\d+)\t")
 
 
 @dataclass(frozen=True)
 class OffGamePlan:
-    """Numbers of positions, and how they are scored."""
+    """Numbers of positions."""
 
     positions: int = 20  # of each game
     samples: int = 4  # most positions of each search
-    plies: int = 0  # of the search that scores; 0: the rules' nodes limit it
 
 
 def boards_to_search(game: ScoredGame, rng: random.Random, count: int) -> Iterator[Board]:
@@ -67,36 +58,6 @@ def sampled(player: Player, board: Board, rng: random.Random, samples: int) -> l
     return [sample for sample in boards if sample.legal_moves()]
 
 
-@contextmanager
-def unselective() -> Iterator[None]:
-    """Turn off late move pruning and reductions in this process."""
-    before = {name: tunable(name) for name in UNSELECTIVE}
-    for name, value in UNSELECTIVE.items():
-        set_tunable(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            set_tunable(name, value)
-
-
-def score_by_plies(player: Player, board: Board, plies: int) -> tuple[str, int]:
-    """Return best move and value of a full-window search of `plies` plies."""
-    player.worker.set_root(board)
-    player.table.new_search()
-    for ply in range(1, plies + 1):
-        player.worker.search(ply, -INFINITE, INFINITE)
-    best = player.worker.lines(1)[0]
-    return best.pv[0], best.value
-
-
-def scored(player: Player, boards: list[Board], plies: int) -> list[tuple[str, int]]:
-    if not plies:
-        return [player.think(board) for board in boards]
-    with unselective():
-        return [score_by_plies(player, board, plies) for board in boards]
-
-
 def off_game_lines(players: list[Player], number: int, game: ScoredGame, plan: OffGamePlan) -> str:
     """Make the lines of one game. ValueError for an illegal move."""
     sampler, scorer = players[0], players[number % len(players)]
@@ -106,7 +67,8 @@ def off_game_lines(players: list[Player], number: int, game: ScoredGame, plan: O
         player.new_game()
     for board in boards_to_search(game, rng, -(-plan.positions // plan.samples)):
         samples = sampled(sampler, board, rng, plan.samples)
-        for sample, (best, value) in zip(samples, scored(scorer, samples, plan.plies), strict=True):
+        for sample in samples:
+            best, value = scorer.think(sample)
             lines.append(f"{LETTERS[game.result]}\toff-game {number}\t{sample.sfen()}\t{best} {value}\n")
     return "".join(lines[: plan.positions])
 
