@@ -27,7 +27,6 @@ from core_ext.shogi.types cimport (
 )
 
 cdef enum:
-    POSITIONS_PER_PLY = 2       # at most
     LAST_PLY = 0xFFFF           # greatest ply of a training position
 
 TRAINING_POSITION = np.dtype([
@@ -70,26 +69,22 @@ cdef bint is_quiet_position(const Position *pos) noexcept nogil:
     return True
 
 
-cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosition *out, int score,
-                         int result, uint32_t game) noexcept nogil:
-    """Write the position itself if the move is quiet, and its quiescence leaf; return how many.
+cdef int write_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosition *out, int score, int result,
+                    uint32_t game) noexcept nogil:
+    """Write the quiescence leaf if the chosen move, a capture, leads to it; return how many, 0 or 1.
 
-    A capture from a position that is its own leaf has tactical reasons that a static value cannot express.
+    Otherwise the score is not that of the leaf, or the capture has tactical reasons that a static value cannot express.
     """
     cdef LeafLine line
     cdef int i, written = 0
-    cdef bint quiet = not pos.board[to_square(move)]
     find_quiescence_leaf(evaluator, pos, &line)
-    if quiet:
-        write_position(pos, out, score, result, game)
-        written = 1
-    if line.length == 0:
-        return written
+    if line.length == 0 or line.moves[0] != move:
+        return 0
     for i in range(line.length):
         do_move(pos, line.moves[i])
     if not in_check(pos):
-        write_position(pos, out + written, -score if line.length & 1 and score != UNSCORED else score, result, game)
-        written += 1
+        write_position(pos, out, -score if line.length & 1 and score != UNSCORED else score, result, game)
+        written = 1
     while line.length:
         undo_move(pos)
         line.length -= 1
@@ -136,9 +131,8 @@ cdef Move move_at(const Position *pos, int place) noexcept nogil:
 cdef class GameReader:
     """Reads games into training positions and checks every move.
 
-    With `weights`, a position that is not in check also gives its quiescence leaf, the quiet position at the end of the
-    best line of captures by these weights, with the same score. A position that is its own leaf is left out if the
-    chosen move is a capture.
+    With `weights`, a position whose chosen move is a capture gives its quiescence leaf, the quiet position at the end
+    of the best line of captures by these weights, with the same score, if this line begins with that move.
     """
 
     cdef Position pos
@@ -156,13 +150,13 @@ cdef class GameReader:
         free_evaluator(&self.evaluator)
 
     cdef int _write(self, Move move, TrainingPosition *out, int score, int result, uint32_t game) noexcept nogil:
-        """Write the position and its quiescence leaf; return how many, 0 to POSITIONS_PER_PLY."""
+        """Write the position or its quiescence leaf; return how many, 0 or 1."""
         if in_check(&self.pos):
             return 0
-        if self.weights is not None:
-            return write_with_leaf(&self.evaluator, &self.pos, move, out, score, result, game)
         if self.pos.board[to_square(move)]:
-            return 0
+            if self.weights is None:
+                return 0
+            return write_leaf(&self.evaluator, &self.pos, move, out, score, result, game)
         write_position(&self.pos, out, score, result, game)
         return 1
 
@@ -173,7 +167,7 @@ cdef class GameReader:
         return has_both_kings(&self.pos)
 
     def read_game(self, sfen: str, moves, scores, result: int, game: int, positions, limit: int = 8000):
-        """Write a game's quiet positions into `positions` while there is room for two more; return how many.
+        """Write a game's quiet positions into `positions` while there is room; return how many.
 
         A position is quiet if the side to move is not in check and the chosen move is no capture. `scores` are
         centipawns for the side to move, or None; those beyond `limit` count as `limit`. If any position has a score,
@@ -191,7 +185,7 @@ cdef class GameReader:
             score = UNSCORED if value is None else max(-bound, min(bound, <int>value))
             move = parse_move(&self.pos, text)  # from here on no code of the caller runs, which could change `pos`
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
-            if (score != UNSCORED or not scored) and written + POSITIONS_PER_PLY <= out.shape[0]:
+            if (score != UNSCORED or not scored) and written < out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, winner, number)
             do_move(&self.pos, <Move>move)
         return written

@@ -22,14 +22,16 @@ def test_only_quiet_positions_are_kept() -> None:
 
 
 EN_PRISE, CAPTURED = "4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "4k4/9/9/9/4P4/9/9/9/4K4 w R"
+TWO_EN_PRISE = "4k4/9/9/9/4p3r/4P3L/9/9/4K4 b -"
 DEFENDED = "4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"
 
 
 @pytest.mark.parametrize(
     ("sfen", "move", "score", "found"),
     [
-        (EN_PRISE, "5f5e", 900, [CAPTURED]),  # the chosen move captures the rook: the leaf alone
-        (EN_PRISE, "5i6h", -40, [EN_PRISE, CAPTURED]),  # it is quiet: the position itself too
+        (EN_PRISE, "5f5e", 900, [CAPTURED]),  # the chosen move captures the rook: the leaf
+        (EN_PRISE, "5i6h", -40, [EN_PRISE]),  # it does not: the score is not that of the leaf
+        (TWO_EN_PRISE, "5f5e", 300, []),  # the leaf is after the capture of the rook
         (DEFENDED, "5h6h", 70, [DEFENDED]),  # a defended pawn is not captured: the position is its own leaf
         (DEFENDED, "5h5e", 70, []),  # a capture from a leaf gives no position
     ],
@@ -42,9 +44,8 @@ def test_quiescence_leaves(weights: KppWeights, sfen: str, move: str, score: int
 
 
 def test_a_game_stops_when_there_is_no_room(weights: KppWeights) -> None:
-    reader, out = GameReader(weights), np.zeros(5, TRAINING_POSITION)
+    reader, out = GameReader(weights), np.zeros(4, TRAINING_POSITION)
     moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
-    # Each move gives one position here, but may give two.
     assert reader.read_game(START, moves, [10] * len(moves), 1, 0, out) == 4
 
 

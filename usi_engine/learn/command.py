@@ -60,7 +60,7 @@ def add_corpus(commands: Commands) -> None:
         "--leaves",
         metavar="WEIGHTS",
         default=INTERNAL,
-        help="add the quiescence leaf of each position, found with these weights, KPP or nn.bin "
+        help="before captures use the quiescence leaf, found with these weights, KPP or nn.bin "
         f"(default {INTERNAL}); `{NO_LEAVES}`: use only positions in which the move played is not a capture",
     )
 

@@ -191,8 +191,8 @@ def build_corpus(
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder` and return its card. No game of `also` is held out.
 
-    If `leaves` names weights, each position also gives its quiescence leaf by these weights. `smooth` is the share of
-    later scores, as in `smoothed`. The same call resumes an interrupted one. SourceError, OSError, WeightsError.
+    If `leaves` names weights, captures give quiescence leaves by these weights. `smooth` is the share of later scores,
+    as in `smoothed`. The same call resumes an interrupted one. SourceError, OSError, WeightsError.
     """
     if not (paths or also):
         raise SourceError("no files of games")
