@@ -209,8 +209,10 @@ def full_name(network: str) -> str:
 
 def train_nnue(args: argparse.Namespace, network: str, extra: dict[str, str]) -> int:
     """Train a network and write it; return its size, 0 if another process of torchrun does."""
-    # Threads of torch that wait would spin, which makes training several times slower beside other programs.
+    # Threads of torch that wait spin for milliseconds, which makes training several times slower beside other programs,
+    # unless they are told to sleep; at once would be too early, as the next operation often follows in microseconds.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     try:
         from usi_engine.learn.nnue.device import first_sentence  # noqa: PLC0415
         from usi_engine.learn.nnue.train import train_network  # noqa: PLC0415
