@@ -25,7 +25,7 @@ class NetworkPlan:
     result_share: float = 0.0
     # Centipawns for the right to move, left out of the exported network's values. Scores include it; pruning margins
     # and quiescence need values without it. Chosen by games (docs/findings.md).
-    tempo: int = 120
+    tempo: int = 60
     seed: int = 1
     positions: int = 0  # 0: all
     warm_start: str = ""  # a network to start from, as an EvalFile names it
