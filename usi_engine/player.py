@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
 LARGEST_OPENINGS = 64 << 20  # bytes
-# Search constants without late move pruning, reductions and quiescence limits. Up to some thousand nodes a search plays
-# as well with them, and its values are closer to those of deep searches (docs/findings.md).
+# Search constants without late move pruning, reductions and quiescence limits. Up to so many nodes a search plays as
+# well with them, and its values are closer to those of deep searches (docs/findings.md).
+FULL_WIDTH_NODES = 5000
 FULL_WIDTH = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMoves": 100}
 # Number of lines that an opening move is drawn from.
 OPENING_LINES = 8
@@ -37,7 +38,7 @@ class PlayRules:
     """Rules of the games."""
 
     nodes: int = 1500
-    full_width: bool = False  # each search, with FULL_WIDTH
+    full_width: bool = False  # searches use FULL_WIDTH
     random_plies: int = 8
     random_share: float = 0.5  # of opening moves; the others are searched
     opening_margin: int = 0  # centipawns; if set, every opening move is drawn from the moves within it of the best
@@ -66,7 +67,7 @@ class Played:
 
 
 @contextmanager
-def with_tunables(values: Mapping[str, int]) -> Iterator[None]:
+def search_constants(values: Mapping[str, int]) -> Iterator[None]:
     """Give search constants other values in this process."""
     before = {name: tunable(name) for name in values}
     try:
@@ -94,8 +95,9 @@ class Player:
         self.worker.new_game()
 
     def evaluated(self, board: Board, nodes: int, every: int) -> list[list[str]]:
-        """Return the moves to every `every`-th position that a search as in play evaluates, except those after a null
-        move.
+        """Return the moves to every `every`-th position that a search evaluates, except those after a null move.
+
+        The search is that of play, never full-width.
         """
         self.worker.sample(max(1, every), nodes)
         self._search(board, None, nodes)
@@ -105,7 +107,7 @@ class Player:
 
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
         """Return the best move (of `moves` if given) and its value for the side to move; `nodes`: limit of its own."""
-        with with_tunables(FULL_WIDTH if self.rules.full_width else {}):
+        with search_constants(FULL_WIDTH if self.rules.full_width else {}):
             return self._search(board, moves, nodes or self.rules.nodes)
 
     def _search(self, board: Board, moves: Sequence[str] | None, limit: int) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus.sources import SkippedItems
 from usi_engine.learn.selfplay.off_game import SEARCH_NODES, OffGamePlan, append_off_game
 from usi_engine.learn.selfplay.player_pool import PlayerPool
-from usi_engine.player import FULL_WIDTH, PlayRules, with_tunables
+from usi_engine.player import FULL_WIDTH, PlayRules, search_constants
 from usi_engine.search.iterative import iterative_deepening
 
 
@@ -88,6 +88,7 @@ def test_scores_of_few_nodes_are_those_of_full_width_searches(
 
 def test_search_constants_are_restored() -> None:
     before = tunables()
-    with pytest.raises(ValueError, match="inside"), with_tunables({"LmpBase": 40}):
+    with pytest.raises(ValueError, match="inside"), search_constants({"LmpBase": 40}):
+        assert tunables() != before
         raise ValueError("inside")
     assert tunables() == before

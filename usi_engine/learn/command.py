@@ -27,7 +27,6 @@ MOST_EPOCHS = 1000
 MOST_BATCH = 1 << 20
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
-FULL_WIDTH_NODES = 5000  # up to which scores come from full-width searches
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
     from usi_engine.learn.selfplay.player_pool import PlayerPool
@@ -279,7 +278,7 @@ def run_selfplay(args: argparse.Namespace) -> None:
 def player_pool(args: argparse.Namespace, weights: list[str], **rules: Any) -> PlayerPool:
     """Return the players with the options of add_search_options and other `rules`."""
     from usi_engine.learn.selfplay.player_pool import PlayerPool  # noqa: PLC0415
-    from usi_engine.player import PlayRules  # noqa: PLC0415
+    from usi_engine.player import FULL_WIDTH_NODES, PlayRules  # noqa: PLC0415
 
     play_rules = PlayRules(nodes=args.nodes, full_width=args.nodes <= FULL_WIDTH_NODES, seed=args.seed, **rules)
     return PlayerPool(tuple(weights), play_rules, args.threads, args.scheduler)

@@ -33,10 +33,10 @@ MANY_STACKS = 128  # whose gradients cost more than a chunk saves
 # A step of Adam at a rate of 1: the integer of the file that is 1.0; less for own rows, because Adam scales up the
 # noise of rare ones, and more for dense layers (docs/findings.md).
 OWN_RATE, DENSE_RATE = 0.3, 2.0
-STEPS = {"rows": UNIT, "offsets": UNIT, "bias": UNIT, "own": OWN_RATE * UNIT}
-STEPS |= dict.fromkeys(("weight0", "weight1"), DENSE_RATE * HIDDEN_UNIT)
-STEPS |= dict.fromkeys(("bias0", "bias1"), DENSE_RATE * HIDDEN_UNIT * UNIT)
-STEPS |= {"weight2": DENSE_RATE * OUTPUT_UNIT / UNIT, "bias2": DENSE_RATE * OUTPUT_UNIT}
+STEP_SIZES = {"rows": UNIT, "offsets": UNIT, "bias": UNIT, "own": OWN_RATE * UNIT}
+STEP_SIZES |= dict.fromkeys(("weight0", "weight1"), DENSE_RATE * HIDDEN_UNIT)
+STEP_SIZES |= dict.fromkeys(("bias0", "bias1"), DENSE_RATE * HIDDEN_UNIT * UNIT)
+STEP_SIZES |= {"weight2": DENSE_RATE * OUTPUT_UNIT / UNIT, "bias2": DENSE_RATE * OUTPUT_UNIT}
 
 
 @dataclass

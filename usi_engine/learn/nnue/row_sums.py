@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-SMALL_TABLE = 4096  # rows; a GPU multiplies by so few, and a CPU's cache holds some columns of them
-COLUMNS = 128  # of a small table that a CPU's cache holds
-CACHED_SUMS = 8192  # whose gradients, in so many columns, it holds too
+SMALL_TABLE = 4096  # rows up to which a 0/1 matrix is fastest on a GPU, and blocks that fit a cache on a CPU
+COLUMNS = 128  # of a block
+CACHED_SUMS = 8192  # rows of a block of sums or of their gradients
 LONGEST_BAG = 64  # so that the threads share the work evenly: some features are active in every position
 
 

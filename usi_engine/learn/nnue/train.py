@@ -33,7 +33,7 @@ from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, 
 from usi_engine.learn.nnue.device import Recorded, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
-from usi_engine.learn.nnue.model import STEPS, TRANSFORMER, initialised
+from usi_engine.learn.nnue.model import STEP_SIZES, TRANSFORMER, initialised
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
 from usi_engine.learn.nnue.plan import NetworkPlan
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
@@ -74,8 +74,8 @@ class NetworkTraining:
         if plan.warm_start:
             self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
         self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
-        self.unit_steps = torch.tensor([STEPS[name] for name in self.network.parameters], device=self.device)
-        self.rates = torch.zeros_like(self.unit_steps)
+        self.step_sizes = torch.tensor([STEP_SIZES[name] for name in self.network.parameters], device=self.device)
+        self.rates = torch.zeros_like(self.step_sizes)
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
         self.steps = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
@@ -83,12 +83,12 @@ class NetworkTraining:
         folder.mkdir(parents=True, exist_ok=True)
 
     def adam(self) -> torch.optim.Optimizer:
-        """Return Adam with a group for each parameter, whose steps are those of the parameter."""
+        """Return Adam with a group for each parameter, because their step sizes differ."""
         groups = []
         for (name, value), rate in zip(self.network.parameters.items(), self.rates, strict=True):
-            step = STEPS[name]
-            decay = self.plan.decay / step if name in TRANSFORMER else 0.0
-            groups.append({"params": [value], "lr": rate, "weight_decay": decay, "eps": self.plan.epsilon / step})
+            size = STEP_SIZES[name]
+            decay = self.plan.decay / size if name in TRANSFORMER else 0.0
+            groups.append({"params": [value], "lr": rate, "weight_decay": decay, "eps": self.plan.epsilon / size})
         warnings.filterwarnings("ignore", "This instance was constructed with capturable=True")  # of the first steps
         return torch.optim.AdamW(groups, fused=True, capturable=self.is_cuda)
 
@@ -143,7 +143,7 @@ class NetworkTraining:
 
     def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step; return the summed divergence of this process's positions before it."""
-        torch.mul(self.unit_steps, self.rate(), out=self.rates)
+        torch.mul(self.step_sizes, self.rate(), out=self.rates)
         return self.steps[self.is_rounded](words, mirror)
 
     def step(self, rounded: bool, words: Tensor, mirror: Tensor) -> Tensor:
