@@ -21,7 +21,7 @@ from usi_engine.play.game import HANDICAPS, LiveGame
 from usi_engine.play.game_loop import GameLoop, value_text
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
-from usi_engine.play.record import load, save
+from usi_engine.play.record import PLAYER, engine_name, load, save
 from usi_engine.play.screen import Screen
 from usi_engine.play.view import View
 from usi_engine.usi.protocol import STARTPOS
@@ -285,6 +285,7 @@ def test_save_without_a_name_goes_to_the_games_file(tmp_path: Path, monkeypatch:
         ("", "is a folder; name a file"),
         ("a\0.kif", "zero byte"),
         ("none/game.kif", "there is no folder"),
+        ("a" * 300, "was not saved"),
         ("file/game.kif", "there is no folder"),
     ],
 )
@@ -343,12 +344,26 @@ def test_going_on(run: Run) -> None:
     assert status == 0 and "4. White> " in again and "level 2" in again
 
 
-def test_a_resumed_game_is_saved_to_its_file(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "game.kif"
-    save(LiveGame(CORE), path, ("a", "b"))
-    _, printed, _ = run([str(path)], f"7g7f\nsave {path}\n")
+@pytest.mark.parametrize("suffix", ["kif", "kifu", "ki2", "csa", "jkf", "usi"])
+@pytest.mark.parametrize("start", [STARTPOS, HANDICAPS["two"], MATE_IN_ONE])
+def test_a_resumed_game_is_saved_to_its_file(run: Run, start: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"game.{suffix}"
+    save(LiveGame(CORE, start), path, (PLAYER, engine_name(2)))
+    _, printed, _ = run([str(path)], "save\n")
     assert f"saved as {path}" in printed
-    assert load(path, CORE)[0].moves[0] == "7g7f"
+
+
+@pytest.mark.parametrize("added", ["先手：羽生\n", "棋戦：竜王戦\n", "*a comment\n", "1 7六歩(77)\n2 中断\n*a comment\n",
+                                   "1 7六歩(77)\n変化：1手\n1 2六歩(27)\n"])  # fmt: skip
+def test_a_resumed_game_never_replaces_the_record_of_others(
+    run: Run, added: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`save` writes no comments, variations and headers of other programs."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "game.kifu"
+    path.write_text("手合割：平手\n" + added, encoding="utf-8")
+    _, printed, _ = run([str(path), "--side", "black"], f"3g3f\nsave {path}\nsave\n")
+    assert f"{path} exists" in printed and "saved as komadori" in printed
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from usi_engine.play.game_loop import GameLoop, file_named
 from usi_engine.play.match import SIDES, Match, Settings, control_of, side_of
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
-from usi_engine.play.record import load
+from usi_engine.play.record import is_own, load
 from usi_engine.play.screen import Screen, has_kanji
 from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
@@ -169,7 +169,8 @@ def play_in_terminal(game: LiveGame, settings: Settings, args: argparse.Namespac
     """Play games until the person quits; return the exit status."""
     view = view_of(args, settings, on_terminal)
     opponent = opponent_of(args, view.say)
-    loop = GameLoop(Match(game, settings), opponent, view, file=file_of(args))
+    file = file_of(args)
+    loop = GameLoop(Match(game, settings), opponent, view, file=file if file and is_own(file) else None)
     try:
         loop.run()
         status = 0

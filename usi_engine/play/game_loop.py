@@ -230,8 +230,9 @@ class GameLoop:
         return "\n".join(rows) or _("no moves yet")
 
     def _save(self, rest: str) -> None:
-        path = self._file_to_save(rest)
+        path: Path | str = rest
         try:
+            path = self._file_to_save(rest)
             save(self.game, path, self._match.players)
         except OSError as error:
             message = _("{file} was not saved: {reason}; save it under another name or in another folder")

@@ -18,6 +18,7 @@ from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, 
 
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (1?\d|20)$")
+HEADER = ("先手", "後手", "開始日時")
 # CSA's names of the losses of the player to move.
 LOST = {"mate": "TSUMI", "time": "TIME_UP", "perpetual": "ILLEGAL_MOVE"}
 
@@ -49,7 +50,7 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
 
 def record_of(game: LiveGame, players: tuple[str, str]) -> Record:
     """Return the record of a game; `players` are Black and White."""
-    header = {"先手": players[0], "後手": players[1], "開始日時": local_time()}
+    header = dict(zip(HEADER, (*players, local_time()), strict=True))
     moves = map(TimedMove, game.moves, game.milliseconds)
     return record_of_moves(game.start, moves, end_of(game.ending, game.turn), header)
 
@@ -64,6 +65,16 @@ def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:
     game = LiveGame(core, first.start, first.moves)
     game.milliseconds = [node.milliseconds or 0 for node in first.record.main_line]
     return (game, *side_and_level(first))
+
+
+def is_own(path: Path) -> bool:
+    """Return True if the file holds one game and nothing that `save` would not write."""
+    game, *others = read_games(path)
+    if others or not isinstance(game, Game):
+        return False
+    plain = all(owner.comment is None for node in game.record.root.nodes() for owner in (node, node.end) if owner)
+    named = all(name in ("", PLAYER) or LEVEL.match(name) for name in game.players)
+    return plain and named and not game.record.count_variations() and set(game.record.header) <= set(HEADER)
 
 
 def side_and_level(game: Game) -> tuple[str, int | None]:
