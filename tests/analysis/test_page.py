@@ -17,6 +17,7 @@ from usi_engine.analysis.judgement import GRADES
 from usi_engine.analysis.page import page_data, page_text
 from usi_engine.analysis.report import analysed
 from usi_engine.core import load_core
+from usi_engine.records.tree import End
 
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 
@@ -44,8 +45,8 @@ def test_one_table_of_losses() -> None:
         assert total["loss"] == round(sum(move["loss"] for move in own) / len(own), 1)
         assert total["moves"] == len(own)
     third = data["nodes"][3]
-    assert (third["text"], third["value"], third["win"], third["loss"]) == ("mate -5", {"mate": -5}, 0.0, 51.7)
-    assert (third["accuracy"], third["why"]) == (7.7, ["Walked into mate in 5."])
+    assert (third["text"], third["win"], third["loss"]) == ("mate -5", 0.0, 51.7)
+    assert third["why"] == ["Walked into mate in 5."]
 
 
 def test_lines_stand_where_they_begin() -> None:
@@ -54,7 +55,7 @@ def test_lines_stand_where_they_begin() -> None:
     assert [(line["kind"], line["moves"], line["names"]) for line in nodes[3]["lines"]] == [
         ("better", ["2g2f", "8d8e"], ["☗P-2f", "☖P-8e"])
     ]
-    assert (nodes[3]["lines"][0]["text"], nodes[3]["lines"][0]["win"]) == ("+40", 51.7)
+    assert nodes[3]["lines"][0]["text"] == "+40"
     nodes = page_data(judged("7g7f", valued(0, "2g2f"), valued(300, "3c3d")), "")["nodes"]
     assert [(line["kind"], line["moves"]) for line in nodes[1]["lines"]] == [
         ("best", ["3c3d"]), ("better", ["2g2f"]), ("refutation", ["3c3d"])
@@ -63,7 +64,7 @@ def test_lines_stand_where_they_begin() -> None:
     assert [line["kind"] for line in nodes[1]["lines"]] == ["best", "better"]  # a missed mate that still wins
     three = data_of("game.kif", multipv=3)["nodes"][0]["lines"]
     assert [line["kind"] for line in three] == ["best", "candidate", "candidate"]
-    assert three[0]["win"] >= three[1]["win"] >= three[2]["win"]
+    assert int(three[0]["text"]) >= int(three[1]["text"]) >= int(three[2]["text"])
 
 
 def test_nodes_follow_the_rules() -> None:
@@ -80,6 +81,13 @@ def test_nodes_follow_the_rules() -> None:
                 load_core().board.from_moves(line["moves"], start)
 
 
+def test_comments_of_a_move_and_the_end_after_it() -> None:
+    result = three_moves()
+    last = result.game.record.root.last()
+    last.comment, last.end = "a mistake", End("TORYO", comment="a short game")
+    assert page_data(result, "")["nodes"][-1]["comment"] == "a mistake\na short game"
+
+
 def test_record_is_on_the_page() -> None:
     data = data_of("variations.kifu")
     nodes = data["nodes"]
@@ -90,7 +98,7 @@ def test_record_is_on_the_page() -> None:
         ["☗Bx2b+", "☖Sx2b", "☗B*4e"], ["☗P-6f"]
     ]  # fmt: skip
     assert nodes[3]["variations"][0][0]["comment"] == "角交換"
-    assert (nodes[3]["variations"][0][0]["value"], nodes[3]["variations"][0][0]["total"]) == (None, None)
+    assert (nodes[3]["variations"][0][0]["win"], nodes[3]["variations"][0][0]["total"]) == (None, None)
     assert [line[0]["move"] for line in nodes[3]["variations"][0][1]["variations"]] == ["☖Rx2b"]
     assert [line[0]["move"] for line in nodes[4]["after"]] == ["☗P-2e"]
     assert data["end"] == "Black resigned"

@@ -246,6 +246,23 @@ def test_help_with_a_puzzle(open_page: OpenPage, pages: Pages) -> None:
     assert current(page) == "50"
 
 
+def test_a_puzzle_that_is_left(open_page: OpenPage, pages: Pages) -> None:
+    """Its reply comes no more when it begins again, and a move of the game closes it."""
+    page = open_page(pages["game en"])
+    for _ in range(2):
+        page.get_by_role("button", name="Puzzle 1").click()
+        solve_by_clicks(page, SOLUTION[0][:4])
+        page.keyboard.press("Enter")
+        expect(page.locator("#now .status")).to_have_text("Correct. Go on.")
+        page.get_by_role("button", name="Puzzle 1").click()
+        page.wait_for_timeout(800)
+        assert shown(page) == said(MATE_IN_THREE)
+    page.locator("#moves .move").nth(10).click()
+    assert (current(page), shown(page)) == ("10", said(data_of(page)["nodes"][10]["sfen"]))
+    page.keyboard.press("ArrowRight")
+    assert current(page) == "11"
+
+
 # ---- the index ----
 
 

@@ -13,7 +13,7 @@ from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.kif import with_comment
 from usi_engine.analysis.report import AnalysedGame, score_text
 from usi_engine.analysis.words import grade_name, marked
-from usi_engine.api.results import Score, Variation
+from usi_engine.api.results import Variation
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import load_core
@@ -77,7 +77,7 @@ class PageNodes:
             "check": board.is_check(),
             "seconds": None if node.milliseconds is None else node.milliseconds / 1000,
             "total": None,
-            "comment": with_comment(node.comment, []) or "",
+            "comment": "\n".join(filter(None, (with_comment(one.comment, []) for one in (node, node.end) if one))),
             "book": book,
             **(judged_data(line, ply) if line else UNKNOWN),
         }
@@ -105,16 +105,16 @@ class PageNodes:
 
 # Data of a position that was not searched.
 UNKNOWN: Data = {
-    "value": None, "text": "", "win": None, "loss": 0.0, "grade": "", "gradeText": "", "best": False, "accuracy": None,
-    "lines": [], "why": [],
+    "text": "", "win": None, "loss": 0.0, "grade": "", "gradeText": "", "best": False, "lines": [], "why": [],
 }  # fmt: skip
 
 
 def judged_data(result: AnalysedGame, ply: int) -> Data:
     """Return the search's results for the position after `ply` moves and the move that led to it."""
-    score = result.score(ply)
-    value = {"cp": score.value} if score.mate is None else {"mate": score.mate}
-    data = UNKNOWN | {"value": value, **score_data(score), "lines": list(lines_of(result, ply))}
+    score = result.score(ply)  # Black's
+    data = UNKNOWN | {
+        "text": score_text(score), "win": percent(score.value), "lines": list(lines_of(result, ply))
+    }  # fmt: skip
     if not ply:
         return data
     move = result.judged[ply - 1]
@@ -123,7 +123,6 @@ def judged_data(result: AnalysedGame, ply: int) -> Data:
         "grade": move.grade.name if move.grade else "",
         "gradeText": grade_name(move.grade),
         "best": move.best,
-        "accuracy": round(move.accuracy, 1),
         "why": explanations(result, ply),
     }
 
@@ -143,9 +142,4 @@ def line_data(result: AnalysedGame, ply: int, kind: str, line: Variation) -> Dat
     """Return the data of a line from the position after `ply` moves."""
     moves = result.named(ply, line.pv[:MOVES_SHOWN])
     names = {"moves": [move.usi for move in moves], "names": [marked(move.text) for move in moves]}
-    return {"kind": kind, **score_data(line.score.pov(load_core().black)), **names}
-
-
-def score_data(score: Score) -> Data:
-    """Return Black's score as text, and Black's chance of winning in percent."""
-    return {"text": score_text(score), "win": percent(score.value)}
+    return {"kind": kind, "text": score_text(line.score.pov(load_core().black)), **names}

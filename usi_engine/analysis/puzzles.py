@@ -42,7 +42,6 @@ class Puzzle:
 
     ply: int
     board: Board
-    kind: str
     goal: str
     solution: tuple[str, ...]
     accept: tuple[tuple[str, ...], ...]
@@ -113,7 +112,7 @@ def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None
     less = percent(found.lines[1].score.value)
     answer = answer.format(move=move, chance=f"{chance:.1f}", other=other, less=f"{less:.1f}")
     goal = _("{side} to move: find the best move").format(side=side_names(result.game)[board.turn])
-    return Puzzle(ply, board, "best", goal, found.pv[:1], (found.pv[:1],), answer)
+    return Puzzle(ply, board, goal, found.pv[:1], (found.pv[:1],), answer)
 
 
 # ---- mates ----
@@ -132,7 +131,7 @@ def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
         return None
     goal = _("{side} to move: find the mate in {plies}")
     goal = goal.format(side=side_names(result.game)[board.turn], plies=len(solution))
-    return Puzzle(ply, board, "mate", goal, solution, accept, _("Mate in {plies}.").format(plies=len(solution)))
+    return Puzzle(ply, board, goal, solution, accept, _("Mate in {plies}.").format(plies=len(solution)))
 
 
 def accepted(board: Board, solution: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
@@ -167,7 +166,6 @@ def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
         "ply": puzzle.ply,
         "sfen": puzzle.board.sfen(),
         "side": "black" if puzzle.board.turn == load_core().black else "white",
-        "kind": puzzle.kind,
         "goal": puzzle.goal,
         "solution": puzzle.solution,
         "names": names,

@@ -22,6 +22,7 @@ const chipsOf = new Map();    // node of a variation -> its button
 // ---- going through the game ----
 
 function goTo(ply) {
+  puzzles.close();
   here.ply = Math.min(Math.max(ply, 0), nodes.length - 1);
   here.line = null;
   render();
@@ -212,7 +213,7 @@ function moveRow(node, ply) {
 function variationBlock(variation, ply, parent, base) {
   const steps = variation.map(node => ({sfen: node.sfen, usi: node.usi, name: node.move, node}));
   const line = {name: _("Variation"), key: `v${chipsOf.size}`, steps, base, parent};
-  const open = index => { here.ply = ply; openLine(line, index); };
+  const open = index => { puzzles.close(); here.ply = ply; openLine(line, index); };
   const block = h("div", {class: "variation", role: "group", "aria-label": _("Variation")}), chips = h("div", {class: "chips"});
   block.appendChild(chips);
   variation.forEach((node, index) => {
@@ -297,7 +298,7 @@ function buildControls() {
   const mistakes = [[_("Previous mistake"), -1], [_("Next mistake"), 1]].map(([label, by]) => h("button", {
     type: "button", onclick: inGame(() => goToNext(isMistake, by)), disabled: !nodes.some(isMistake)}, label));
   at("controls").append(
-    button(_("First position"), "«", inGame(() => goTo(0)), "step"), button(_("Previous move"), "‹", inGame(() => step(-1)), "step"),
+    button(_("First position"), "«", () => goTo(0), "step"), button(_("Previous move"), "‹", inGame(() => step(-1)), "step"),
     button(_("Next move"), "›", inGame(() => step(1)), "step"), button(_("Last position"), "»", inGame(goToEnd), "step"),
     h("div", {class: "row"}, ...mistakes, button(_("Turn the board"), "⇅", () => setTurned(!turned), "icon"),
       button(_("Letters or kanji on the pieces"), "A字", () => { letters = !letters; board.setLetters(letters); }, "icon")));
@@ -326,7 +327,7 @@ function listen() {
     const end = event.changedTouches[0], right = end.clientX - start.clientX, down = end.clientY - start.clientY;
     if (Math.abs(right) > SWIPE && Math.abs(right) > 2 * Math.abs(down)) step(right < 0 ? 1 : -1);
   });
-  window.addEventListener("hashchange", inGame(() => goTo(plyOfAddress())));
+  window.addEventListener("hashchange", () => goTo(plyOfAddress()));
 }
 
 function buildGraph() {
@@ -334,7 +335,7 @@ function buildGraph() {
   const picture = svg("svg", {id: "graph", role: "group", "aria-label": help}), caption = h("span", {});
   at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, _("Win chance")),
     TIMED ? h("span", {class: "soft"}, _("time used")) : null), caption), picture);
-  graph = new WinGraph(picture, caption, game, ply => inGame(() => goTo(ply))());
+  graph = new WinGraph(picture, caption, game, goTo);
 }
 
 document.title = at("title").textContent = game.title;

@@ -15,6 +15,7 @@ class PuzzlePlayer {
   }
 
   start(number) {
+    clearTimeout(this.timer);
     this.number = number;
     this.puzzle = this.game.puzzles[number];
     this.positions = [new Position(this.puzzle.sfen)];
