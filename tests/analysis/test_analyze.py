@@ -15,7 +15,7 @@ from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
 from usi_engine.__main__ import TOOLS
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
-from usi_engine.analysis.kif import kif_text
+from usi_engine.analysis.kif import kif_text, with_comment
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.terminal import lines_of, print_game
 from usi_engine.api.results import Analysis
@@ -137,6 +137,11 @@ def test_kif_has_values_for_both_readers(judged: AnalysedGame, tmp_path: Path) -
     assert kif_text(analysed(game_of(path), judged.evaluated)) == kif_text(judged)  # the earlier analysis is replaced
     with japanese():
         assert kif_text(judged) == path.read_text(encoding="utf-8")
+
+
+def test_comments_that_begin_as_those_of_an_analysis_are_kept() -> None:
+    own = "【悪手】ここは▲２六歩\nEngines 1 and 2\n解析 is a word"
+    assert with_comment(f"{own}\n【悪手】\n【大悪手】勝率 -51.7%\n*Engines 0 A\n#評価値=4", []) == own
 
 
 def test_kif_has_all_candidates(judged: AnalysedGame) -> None:

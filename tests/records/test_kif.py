@@ -130,6 +130,8 @@ def test_refused(text: str, message: str) -> None:
         ("まで 4 手で後手の勝ち\n", "TORYO", ""),
         ("まで4手で先手の切れ負け\n", "TIME_UP", ""),
         ("まで4手で後手の時間切れ勝ち\n", "TIME_UP", ""),
+        ("   5 ▲投了\n", "TORYO", ""),
+        ("   5 連続王手の千日手\n", "OUTE_SENNICHITE", ""),
         ("   5 千日手(連続王手) ( 0:01/00:00:01)\n", "", "千日手(連続王手)"),
     ],
 )
@@ -190,6 +192,26 @@ def test_everything_is_kept() -> None:
 )
 def test_other_ways_to_write(text: str) -> None:
     assert [node.move for node in kif.read(EVEN + text).main_line] == MOVES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 7六歩(77)\n2 3四歩(33)\n",
+        "開始日時：2026/11/28\n   1 ▲７六歩(77)\n",
+        "   1 ▲76歩(77)\n",
+        "７六歩 ３四歩 ２二角成 同銀\n",
+        "手合割：平手\n   1 中断+\n変化：1手\n   1 ７六歩(77)\n",
+    ],
+)
+def test_files_of_few_lines(text: str, tmp_path: Path) -> None:
+    path = tmp_path / ("a.kifu" if "1" in text else "a.ki2u")
+    path.write_text(text, encoding="utf-8")
+    assert game_of(path).record.root.variations[0].move == "7g7f"
+
+
+def test_padded_times() -> None:
+    assert kif.read(EVEN + "   1 ７六歩(77)   ( 0: 5/00:00:05)\n").main_line[0].milliseconds == 5000
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from core_ext.board import Board
 from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of, read
 from usi_engine import language
-from usi_engine.records import csa
+from usi_engine.records import csa, kif
 from usi_engine.records.formats import LARGEST_TEXT, decoded
 from usi_engine.records.games import Game
 from usi_engine.records.notation import japanese_text, marked_kif, move_text, name_moves, western_text
@@ -78,10 +78,11 @@ def test_faults_have_their_place(name: str, message: str) -> None:
         ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
         ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
         ("a.jkf", "[" * 200000, "a.jkf, record: no JSON of a record: nested too deeply"),
+        ("a.jkf", r'{"header":{"a":"\ud83d"},"moves":[]}', r"a.jkf, record: no JSON of a record: no character: ''\ud83d''"),
         ("a.kif", f"手合割：平手\n{'1' * 5000} ５五角(88)\n", f"a.kif, line 2, move 1: not a move: '{'1' * 60}...'"),
         ("a.usi", "\n# none\n", "a.usi: the file holds no game"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_faulty_text(name: str, text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -101,6 +102,14 @@ def test_faulty_text(name: str, text: str, message: str, tmp_path: Path) -> None
 def test_results(moves: str, end: str, result: int | None) -> None:
     assert csa.read(f"{moves}%{end}\n").result == result
     assert csa.read(moves).result is None
+
+
+@pytest.mark.parametrize(
+    ("words", "result"), [("先手の勝ち", 1), ("切断により後手の勝ち", -1), ("下手の負け", -1), ("お茶の時間", None)]
+)
+def test_results_in_words(words: str, result: int | None) -> None:
+    """Black is to move: CSA has no name for a game that the side to move won."""
+    assert kif.read(f"手合割：平手\nまで0手で{words}\n").result == result
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from usi_engine.records.notation import marked_kif, name_moves
 from usi_engine.records.tree import Node
 from usi_engine.records.writer import verify
 
-EARLIER = re.compile(r"(\*?Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】)")
+EARLIER = re.compile(r"\*Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】(勝率 -|\s*$)")
 
 
 def kif_text(result: AnalysedGame) -> str:

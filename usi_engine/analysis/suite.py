@@ -101,7 +101,7 @@ def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
     """Return position, moves, True if they are to be avoided, name."""
     if "\t" in text:
         position, moves, *rest = text.split("\t")
-        return position, tuple(re.split(r"[\s|]+", moves.strip())), False, rest[0] if rest else ""
+        return position, tuple(moves.replace("|", " ").split()), False, rest[0] if rest else ""
     epd = EPD.match(text)
     if epd:
         name = NAME.search(epd["rest"])

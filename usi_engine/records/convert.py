@@ -9,7 +9,7 @@ from pathlib import Path
 from usi_engine.core import exit_status, load_core, report
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
-from usi_engine.records.files import Output, refuse_replacing, write_text
+from usi_engine.records.files import Output, encoded, refuse_replacing, write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.writer import losses, text_of
@@ -72,7 +72,7 @@ def named_text(game: Game, kind: str) -> str:
 def write_all(texts: list[tuple[Game, str]], kind: str, args: argparse.Namespace) -> int:
     """Write each game to its own file, or print it; return the number of files that failed. RecordError, OSError."""
     if args.out is None:
-        sys.stdout.write("".join(text for _, text in texts))
+        print_text("".join(text for _, text in texts), args.encoding)
         return 0
     # USI has one game a line, so all games go into one file.
     if kind == "usi" and texts and not args.out.is_dir():
@@ -87,6 +87,14 @@ def write_all(texts: list[tuple[Game, str]], kind: str, args: argparse.Namespace
             report(error)
             failed += 1
     return failed
+
+
+def print_text(text: str, encoding: str) -> None:
+    """Print on a terminal in its encoding, else in this one or UTF-8. RecordError if the encoding lacks a letter."""
+    if sys.stdout.isatty():
+        sys.stdout.write(text)
+    else:
+        sys.stdout.buffer.write(encoded(Path("-"), text, encoding))
 
 
 def main(words: list[str]) -> int:

@@ -102,7 +102,8 @@ def parts_of(kind: str, text: str) -> list[tuple[int, str]]:
     elif kind == "csa":
         parts = csa.split(text)
     else:
-        parts = [(0, text)] if kind == "jkf" or kif.HINT.search(text) or MOVE_LINES["ki2"].search(text) else []
+        begins = kif.HINT, MOVE_LINES["kif"], MOVE_LINES["ki2"], LOOSE_MOVE
+        parts = [(0, text)] if kind == "jkf" or any(line.search(text) for line in begins) else []
     if not parts:
         raise RecordError(_("the file holds no game"))
     return parts

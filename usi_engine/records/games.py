@@ -120,7 +120,7 @@ def games_of_file(path: Path) -> Iterator[Game | RecordError]:
             continue
         moves = tuple(node.move for node in record.main_line)
         game = Game(path, number, len(parts), kind, record.start, moves, record)
-        if not moves and not record.fault and has_moves(part, record.start):
+        if not record.root.variations and not record.fault and has_moves(part, record.start):
             yield RecordError(_("{name}: no moves read").format(name=game.name))
             continue
         yield game

@@ -65,15 +65,20 @@ def read(text: str) -> Record:
 def parse(text: str) -> Any:
     """Parse JSON. FaultyText."""
     try:
-        return json.loads(text)
+        data = json.loads(text)
+        if r"\u" in text:  # a file cannot hold half of a surrogate pair
+            json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as broken:
         near = text[max(broken.pos - QUOTED // 2, 0) : broken.pos + QUOTED // 2]
         reason = _("no JSON: {reason}").format(reason=broken.msg)
         raise FaultyText(Fault(reason, broken.lineno, quoted=excerpt(near))) from None
     except RecursionError:
         raise FaultyText(Fault("no JSON of a record: nested too deeply")) from None
+    except UnicodeEncodeError as error:
+        raise FaultyText(Fault("no JSON of a record: no character", quoted=ascii(error.object[error.start]))) from None
     except ValueError:
         raise FaultyText(Fault("no JSON of a record: a number is too large")) from None
+    return data
 
 
 def start_of(initial: Any) -> str:

@@ -25,7 +25,7 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
 KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九][成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
 AFTER_MOVE = re.compile(r"\s*([(（]\s*[0-9]*:.*)?\+?")
-TIME = re.compile(r"[(（]\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)）]|$)")
+TIME = re.compile(r"[(（]\s*(?:([0-9]{1,4}):\s*)?([0-9]{1,6}):\s*([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)）]|$)")
 SPACE = " \t\u3000\xa0"
 SPACES = re.compile(r"\s*")
 SQUARE = re.compile(r"[1-9１-９同]")  # what begins with one is a move, however misspelt
@@ -37,6 +37,7 @@ ENDS = {
     "投了": "TORYO", "中断": "CHUDAN", "千日手": "SENNICHITE", "持将棋": "JISHOGI", "詰み": "TSUMI", "不詰": "FUZUMI",
     "切れ負け": "TIME_UP", "反則負け": "ILLEGAL_MOVE", "反則勝ち": "ILLEGAL_ACTION", "入玉勝ち": "KACHI",
     "引き分け": "HIKIWAKE", "待った": "MATTA", "エラー": "ERROR", "最大手数": "MAX_MOVES",
+    "連続王手の千日手": "OUTE_SENNICHITE",
 }  # fmt: skip
 WORDS = {name: word for word, name in ENDS.items()}
 # Words that mean one of these ends and are kept.
@@ -266,9 +267,9 @@ class Reader:
     def end_word(self, text: str) -> None:
         """Read the word of an end and its time."""
         time = TIME.search(text)
-        word = text[: time.start() if time else None].strip().rstrip("+").rstrip()
+        word = text[: time.start() if time else None].strip().rstrip("+").strip("".join(SIDE_MARKS)).strip()
         board, node = self.begin(), self.path[-1]
-        if SQUARE.match(word.lstrip("".join(SIDE_MARKS))) or not word:
+        if SQUARE.match(word) or not word:
             raise self.fault("not a move")
         self.keep_comment()
         if self.branches:

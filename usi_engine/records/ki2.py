@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from core_ext.shogi.ki2 import ki2_text
@@ -10,9 +9,8 @@ from usi_engine.columns import cells
 from usi_engine.records.kakinoki import comment_lines, head_lines, read, result_text, sides, steps
 from usi_engine.records.tree import Record
 
-__all__ = ["HINT", "read", "write"]
+__all__ = ["read", "write"]
 
-HINT = re.compile(r"^[▲△▼▽☗☖][\s　]*[1-9１-９同]", re.M)
 IN_LINE, COLUMNS = 6, 12
 
 

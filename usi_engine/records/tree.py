@@ -19,6 +19,8 @@ AFTER_MARK = re.compile(r"\* [-+]?\d+(?= |$)")
 # Ends that the side to move loses, and those that nobody does.
 LOSSES = frozenset({"TORYO", "TSUMI", "TIME_UP", "ILLEGAL_MOVE"})
 DRAWS = frozenset({"SENNICHITE", "JISHOGI", "HIKIWAKE", "MAX_MOVES"})
+# The winner or loser in the words of an end that has no name in CSA.
+WINNER = re.compile(r"([先後上下])手の?(?:勝|(負))")
 
 
 def marked_text(line: str) -> str:
@@ -137,6 +139,8 @@ class Record:
     def result(self) -> int | None:
         """1 if Black won, -1 if White won, 0 for a draw; None if the record does not say."""
         name = self.end.name if self.end else ""
+        if self.end and not name and (words := WINNER.search(self.end.word)):
+            return 1 if (words[1] in "先下") == (words[2] is None) else -1
         if name in DRAWS:
             return 0
         if name in ("+ILLEGAL_ACTION", "-ILLEGAL_ACTION"):
