@@ -257,4 +257,4 @@ release:
 
 clean:
 	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache
-	find core_ext -name '*.so' -delete -o -name '*.pyd' -delete
+	find core_ext usi_engine/locale \( -name '*.so' -o -name '*.pyd' -o -name '*.mo' -o -name tune.pxd \) -delete

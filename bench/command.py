@@ -16,6 +16,12 @@ def new_parser(description: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
+def add_scheduler(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a cluster."""
+    text = "HOST:PORT of a Dask scheduler, whose workers play instead of processes"
+    parser.add_argument("--scheduler", default="", help=text)
+
+
 @contextmanager
 def one_line(name: str, resumes: bool = True) -> Iterator[None]:
     """Turn a missing or refused file, a ValueError and Ctrl-C into a SystemExit with one line.

@@ -23,7 +23,13 @@ def kept_rows(file: Path) -> list[Any]:
     end = data.rfind(b"\n") + 1
     if end < len(data):
         os.truncate(file, end)
-    return [json.loads(line) for line in data[:end].splitlines()]
+    rows = []
+    for number, line in enumerate(data[:end].splitlines(), 1):
+        try:
+            rows.append(json.loads(line))
+        except ValueError as error:
+            raise ValueError(f"{file}, line {number}: {error}") from None
+    return rows
 
 
 def program_digest() -> str:

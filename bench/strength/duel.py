@@ -1,6 +1,6 @@
 """Play games between two settings of one build at fixed nodes: search constants, time constants, weights or books.
 
-    python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --keep build/lmr
+    python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --keep runs/lmr
 
 A is a name for the record. Side A plays with --set, --weights, --book and --nodes, side B with --set-b, --weights-b,
 --book-b and --nodes-b, or the defaults. With --clock both have that time instead, counted in nodes
@@ -15,13 +15,13 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
-from bench.command import PROCESSES, new_parser, one_line
+from bench.command import PROCESSES, add_scheduler, new_parser, one_line
 from bench.kept import kept_rows, same_conditions
 from bench.strength.elo import decided, estimate, verdict_text
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
@@ -40,7 +40,7 @@ from usi_engine.usi.options import Options
 LONGEST = 320
 ADJUDICATION_SCORE, ADJUDICATION_PLIES = 2000, 6  # both sides report this lead (centipawns) for this many plies
 TIME_CONSTANTS = time_constants()
-FREE = ("name", "games", "elo0", "elo1", "processes", "keep")  # may change when a duel is resumed
+FREE = ("name", "games", "elo0", "elo1", "processes", "scheduler", "keep")  # may change when a duel is resumed
 BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
 
@@ -111,18 +111,18 @@ def set_constant(name: str, value: float) -> None:
 
 
 class Duel:
-    """Both sides in one process."""
+    """Both sides in one process. `weights` are those of the settings, on a cluster's worker its own copies of them."""
 
-    def __init__(self, settings: tuple[Setting, Setting], openings: list[str]) -> None:
+    def __init__(self, settings: tuple[Setting, Setting], openings: list[str], *weights: str) -> None:
         defaults = default_constants()
         named = {name for setting in settings for name in setting.constants}
-        loaded = {name: load_evaluation(name) for name in {setting.weights for setting in settings}}
+        loaded = {name: load_evaluation(name) for name in {*weights}}
         self._openings = openings
         self._random = random.Random()
         self._sides = []
-        for setting in settings:
-            constants = {name: setting.constants.get(name, defaults[name]) for name in named}
-            self._sides.append(Side(constants, setting.player(loaded[setting.weights], self._random)))
+        for setting, name in zip(settings, weights, strict=True):
+            constants = {constant: setting.constants.get(constant, defaults[constant]) for constant in named}
+            self._sides.append(Side(constants, setting.player(loaded[name], self._random)))
 
     def set_constants(self, first: Mapping[str, float], second: Mapping[str, float]) -> None:
         """Set the constants of both sides for the next games; both must name the same ones."""
@@ -135,8 +135,12 @@ class Duel:
         begun = time.monotonic()
         self._random.seed(number)
         first, second = self._sides
-        as_black, plies = self._play(opening, first, second)
-        as_white, more = self._play(opening, second, first)
+        try:
+            as_black, plies = self._play(opening, first, second)
+            as_white, more = self._play(opening, second, first)
+        finally:  # a cluster's worker goes on with other work
+            for name, value in default_constants().items():
+                set_constant(name, value)
         points = [BLACK_POINTS[as_black], 1 - BLACK_POINTS[as_white]]
         return {"pair": number, "points": points, "plies": plies + more, "seconds": round(time.monotonic() - begun, 2)}
 
@@ -166,9 +170,18 @@ def play_pair(duel: Duel, number: int) -> dict[str, Any]:
     return duel.play_pair(number)
 
 
+def duel_work(
+    settings: tuple[Setting, Setting], openings: list[str], do: Callable[[Duel, Any], Any]
+) -> Work[Any, Any, Any]:
+    """Return the work of playing pairs of games by `do`."""
+    return Work(Duel, (settings, openings), do, tuple(setting.weights for setting in settings))
+
+
 def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
-    """Return the settings of both sides. Files are read here first: if one is missing, nothing is begun."""
+    """Return the settings of both sides. Files are read here first: if one is missing, nothing is begun. ValueError."""
     a = arguments
+    if a.scheduler and (a.book or a.book_b):
+        raise ValueError("--scheduler: books are not sent to its workers")
     first = Setting(a.nodes, a.weights, dict(a.set), a.clock, a.book)
     second = Setting(a.nodes_b or a.nodes, a.weights_b, dict(a.set_b), a.clock, a.book_b)
     for setting in (first, second):
@@ -202,12 +215,13 @@ def run(arguments: argparse.Namespace) -> None:
     print(standing(arguments, kept), flush=True)
 
 
-def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, ...], kept: list[Any]) -> Iterator[dict[str, Any]]:
+def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, Any], kept: list[Any]) -> Iterator[dict[str, Any]]:
     """Play the pairs that are not in `kept`, in several processes; append and yield each when it ends."""
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
     with Steps(len(kept) + len(numbers), "pair", len(kept)) as bar:
-        for pair in Work(Duel, sides, play_pair).results(numbers, arguments.processes, in_order=False):
+        work = duel_work(*sides, play_pair)
+        for pair in work.results(numbers, arguments.processes, arguments.scheduler, in_order=False):
             kept.append(pair)
             bar.step(standing(arguments, kept))
             yield pair
@@ -254,6 +268,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--elo0", type=float, default=0.0)
     parser.add_argument("--elo1", type=float)
     parser.add_argument("--processes", type=whole(1), default=PROCESSES)
+    add_scheduler(parser)
     parser.add_argument("--keep", required=True, help="folder of the record")
     return parser.parse_args()
 

@@ -104,7 +104,12 @@ def likelihood_ratio(scores: Sequence[float], worse: float, better: float) -> fl
 
 
 def decided(scores: Sequence[float], worse: float, better: float | None) -> bool:
-    """Return True if the sequential test has a verdict; it has none without `better` or before FEWEST_SCORES."""
+    """Return True if the sequential test has a verdict; it has none without `better` or before FEWEST_SCORES.
+
+    ValueError if `better` is not more than `worse`.
+    """
+    if better is not None and better <= worse:
+        raise ValueError(f"--elo1 {better:g}: expected more than --elo0 {worse:g}")
     if better is None or len(scores) < FEWEST_SCORES:
         return False
     return verdict(likelihood_ratio(scores, worse, better)) != "open"
@@ -113,7 +118,7 @@ def decided(scores: Sequence[float], worse: float, better: float | None) -> bool
 def verdict_text(scores: Sequence[float], worse: float, better: float) -> str:
     """Return `+1.25 (open)`: the log-likelihood ratio and the verdict."""
     ratio = likelihood_ratio(scores, worse, better)
-    return f"{ratio:+.2f} ({verdict(ratio)})"
+    return f"{ratio:+.2f} ({verdict(ratio) if decided(scores, worse, better) else 'open'})"
 
 
 def verdict(ratio: float, risk: float = 0.05) -> str:

@@ -1,6 +1,6 @@
 """Play a round robin of the levels of `SkillLevel` and of a capture player below them, which looks one ply ahead.
 
-    nice python -m bench.strength.levels --games 2 --neighbours 20 --keep build/levels
+    nice python -m bench.strength.levels --games 2 --neighbours 20 --keep runs/levels
 
 Each pair of players plays --games games from openings with both colours, neighbours --neighbours games. The table shows
 the Elo of each player by maximum likelihood (Bradley and Terry), with level 0 at 0, and its score against the player
@@ -194,7 +194,9 @@ def rows_of(scores: Score) -> list[Row]:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    """Play the missing games, then print the table."""
+    """Play the missing games, then print the table. ValueError if there is one player only."""
+    if chosen.levels in ([level] for level in range(1, FULL_STRENGTH + 1)):
+        raise ValueError("--levels: name two or more")
     file = Path(chosen.keep) / "games.jsonl"
     same_conditions(file.parent, chosen, ("levels", "games", "neighbours", "figure", "keep"))
     kept = kept_rows(file)
@@ -218,7 +220,8 @@ def run(chosen: argparse.Namespace) -> None:
 
 def parse() -> argparse.Namespace:
     parser = new_parser(__doc__)
-    parser.add_argument("--levels", type=int, nargs="+", default=list(range(0, FULL_STRENGTH + 1, 2)))
+    every_second = list(range(0, FULL_STRENGTH + 1, 2))
+    parser.add_argument("--levels", type=whole(0, FULL_STRENGTH), nargs="+", default=every_second)
     parser.add_argument("--games", type=whole(1), default=2, help="games of each pair of players")
     parser.add_argument("--neighbours", type=whole(1), default=20, help="games of neighbours")
     parser.add_argument("--full", type=whole(1), default=200_000, help="nodes a move of level 20")

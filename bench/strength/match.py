@@ -1,7 +1,7 @@
 """Play a match of two USI engines: score, Elo and intervals; one game a core, each opening with both colours.
 
     python -m bench.strength.match --engine usi_engine --engine /usr/games/fairy-stockfish --option Hash=64 \\
-        --nodes 100000 --games 100 --keep build/fairy
+        --nodes 100000 --games 100 --keep runs/fairy
 
 An --option belongs to the engine before it, or to both if it comes first. Engines play on one thread and without a book
 unless an option says otherwise. --nodes, --time and --movetime take one value, or two for different limits. An engine
@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 from bench import OPENINGS
-from bench.command import new_parser, one_line
+from bench.command import add_scheduler, new_parser, one_line
 from bench.kept import kept_rows, same_conditions
 from bench.strength.elo import decided, estimate, pairs_text, verdict_text
 from bench.strength.usi_game import Contender, Limits, Rules, Seats, Task, engine_of, play_game
@@ -246,10 +246,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--elo0", type=float, default=0.0)
     parser.add_argument("--elo1", type=float, help="end the match when a sequential test accepts --elo0 or --elo1")
     parser.add_argument("--concurrency", type=whole(1), default=os.cpu_count() or 1, help="games at the same time")
-    text = "HOST:PORT of a Dask scheduler, whose workers play instead of processes"
-    parser.add_argument("--scheduler", default="", help=text)
+    add_scheduler(parser)
     parser.add_argument("--record", choices=("kif", "csa", "usi"), help="also write each game as a record")
-    parser.add_argument("--keep", default="build/match", help="folder of the games; a match there is resumed")
+    parser.add_argument("--keep", default="runs/match", help="folder of the games; a match there is resumed")
     chosen = parser.parse_args()
     if len(chosen.engine) != 2 or len(chosen.limits) > 2:
         parser.error("name two engines, and one or two limits")

@@ -13,12 +13,13 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.command import new_parser
+from bench.command import new_parser, one_line
 from bench.table import Steps
 from core_ext.board import Board
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.player import Player, PlayRules
+from usi_engine.records.files import atomic_write
 
 
 def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -> str:
@@ -70,11 +71,13 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     chosen = parse()
-    with Steps(chosen.count, "opening") as bar, open(chosen.file, "w", encoding="utf-8") as file:
+    bar = Steps(chosen.count, "opening")
+    with atomic_write(chosen.file) as part, part.open("w", encoding="utf-8") as file, bar:
         for line in openings(chosen):
             file.write(line + "\n")
             bar.step()
 
 
 if __name__ == "__main__":
-    main()
+    with one_line("openings", resumes=False):
+        main()

@@ -1,6 +1,6 @@
 """Tune search constants by games with simultaneous perturbation stochastic approximation (SPSA, J. Spall).
 
-    python -m bench.strength.spsa LmrCut:350 LmrBase:250 --pairs 4000 --nodes 10000 --keep build/spsa
+    python -m bench.strength.spsa LmrCut:350 LmrBase:250 --pairs 4000 --nodes 10000 --keep runs/spsa
 
 Give each constant with its step: at the end of the run one side plays this much above, the other this much below the
 current value (more at the beginning). A pair of games from one opening, with both colours, moves every constant towards
@@ -17,20 +17,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench import OPENINGS
-from bench.command import PROCESSES, new_parser, one_line
+from bench.command import PROCESSES, add_scheduler, new_parser, one_line
 from bench.kept import same_conditions
-from bench.strength.duel import Duel, Setting, known_name, ranges
+from bench.strength.duel import Duel, Setting, duel_work, known_name, ranges
 from bench.table import Steps
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
+from usi_engine.records.files import write_text
 from usi_engine.usi.arguments import whole
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
 STABILITY = 0.1  # share of the run that keeps the first updates small
 
-Pair = tuple[int, dict[str, float], dict[str, int], dict[str, int]]  # opening, perturbation, constants of both sides
+# Number and opening of a pair, perturbation, constants of both sides.
+Pair = tuple[int, int, dict[str, float], dict[str, int], dict[str, int]]
 
 
 class Tuning:
@@ -41,7 +42,7 @@ class Tuning:
         self.steps, self.pairs, self.rate = steps, pairs, rate
         self.ranges = {name: rows[name][1:] for name in steps}
         self.values = {name: float(rows[name][0]) for name in steps}
-        self.done = 0
+        self.learned = set[int]()  # numbers of pairs
         self._seed = seed
 
     def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, int], dict[str, int]]:
@@ -56,27 +57,32 @@ class Tuning:
         )
         return shift, raised, lowered
 
-    def learn(self, shift: dict[str, float], balance: float) -> None:
+    @property
+    def done(self) -> int:
+        """The number of pairs that were learned."""
+        return len(self.learned)
+
+    def learn(self, pair: int, shift: dict[str, float], balance: float) -> None:
         """Update the values after a pair; `balance`: points of the raised side minus those of the other, -2 to 2."""
         stability = STABILITY * self.pairs
         rate = self.rate * ((stability + self.pairs) / (stability + self.done + 1)) ** ALPHA
         for name, moved in shift.items():
             width = (self.pairs / (self.done + 1)) ** GAMMA
             self.values[name] = self._within(name, self.values[name] + rate * balance * moved / width**2)
-        self.done += 1
+        self.learned.add(pair)
 
     def load(self, file: Path) -> None:
         """Load the saved state if there is one."""
         if file.exists():
             state = json.loads(file.read_text(encoding="utf-8"))
             self.values.update(state["values"])
-            self.done = state["done"]
+            self.learned = {*range(state["pairs"])} - {*state["missing"]}
 
     def save(self, file: Path) -> None:
-        """Save the number of pairs and the values atomically."""
-        new = file.with_suffix(".new")
-        new.write_text(json.dumps({"done": self.done, "values": self.values}, indent=1) + "\n", encoding="utf-8")
-        new.replace(file)
+        """Save the values, and which pairs were learned: those before `pairs` without the missing ones."""
+        pairs = max(self.learned) + 1
+        missing = sorted({*range(pairs)} - self.learned)
+        write_text(file, json.dumps({"pairs": pairs, "missing": missing, "values": self.values}, indent=1) + "\n")
 
     def _within(self, name: str, value: float) -> float:
         least, greatest = self.ranges[name]
@@ -89,13 +95,13 @@ def run(arguments: argparse.Namespace) -> None:
     load_evaluation(arguments.weights)  # if the file is missing, nothing is begun
     openings = read_openings(arguments.openings)
     file = Path(arguments.keep) / "state.json"
-    same_conditions(file.parent, arguments, ("pairs", "processes", "keep"))
+    same_conditions(file.parent, arguments, ("pairs", "processes", "scheduler", "keep"))
     tuning.load(file)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
-    work, tasks = Work(Duel, ((side, side), openings), play_pair), tasks_of(tuning, len(openings))
+    work, tasks = duel_work((side, side), openings, play_pair), tasks_of(tuning, len(openings))
     with Steps(tuning.pairs, "pair", tuning.done) as bar:
-        for shift, balance in work.results(tasks, arguments.processes, in_order=False):
-            tuning.learn(shift, balance)
+        for pair, shift, balance in work.results(tasks, arguments.processes, arguments.scheduler, in_order=False):
+            tuning.learn(pair, shift, balance)
             bar.step(text_of(tuning.values))
             tuning.save(file)
     print(text_of(tuning.values))
@@ -103,15 +109,15 @@ def run(arguments: argparse.Namespace) -> None:
 
 def tasks_of(tuning: Tuning, openings: int) -> Iterator[Pair]:
     """Yield the remaining pairs, each around the values of the moment when a process is free."""
-    for pair in range(tuning.done, tuning.pairs):
-        yield random.Random(pair).randrange(openings), *tuning.perturbed(pair)
+    for pair in [number for number in range(tuning.pairs) if number not in tuning.learned]:
+        yield pair, random.Random(pair).randrange(openings), *tuning.perturbed(pair)
 
 
-def play_pair(duel: Duel, pair: Pair) -> tuple[dict[str, float], float]:
-    """Play a pair; return its perturbation, and the points of the raised side minus those of the other."""
-    opening, shift, raised, lowered = pair
+def play_pair(duel: Duel, pair: Pair) -> tuple[int, dict[str, float], float]:
+    """Play a pair; return its number, perturbation, and the points of the raised side minus those of the other."""
+    number, opening, shift, raised, lowered = pair
     duel.set_constants(raised, lowered)
-    return shift, 2 * sum(duel.play_pair(opening)["points"]) - 2
+    return number, shift, 2 * sum(duel.play_pair(opening)["points"]) - 2
 
 
 def text_of(values: dict[str, float]) -> str:
@@ -128,11 +134,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("constants", nargs="+", type=constant, metavar="NAME:STEP")
     parser.add_argument("--pairs", type=whole(1), default=4000)
     parser.add_argument("--nodes", type=whole(1), default=10000)
-    parser.add_argument("--rate", type=float, default=0.012, help="share of a step that a won pair moves at the end")
+    parser.add_argument("--rate", type=float, default=0.012, help="share of a step that a point moves at the end")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=whole(1), default=PROCESSES)
+    add_scheduler(parser)
     parser.add_argument("--keep", required=True, help="folder of the state")
     return parser.parse_args()
 

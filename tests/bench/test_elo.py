@@ -60,6 +60,9 @@ def test_sequential_test_decides_both_ways() -> None:
     assert elo.verdict(elo.likelihood_ratio(bad, 0, 50)) == "worse"
     assert elo.verdict(elo.likelihood_ratio([0.5, 1.0, 0.0] * 4, 0, 20)) == "open"
     assert elo.verdict(elo.likelihood_ratio([0.5] * 20, 0, 10)) == "open"  # few equal scores are no certainty
+    assert elo.verdict_text([1.0] * 5, 0, 100).endswith("(open)") and not elo.decided([1.0] * 5, 0, 100)
+    with pytest.raises(ValueError, match="--elo1 -5: expected more than --elo0 0"):
+        elo.decided(good, 0, -5)
 
 
 def test_pairs_of_games() -> None:

@@ -64,6 +64,8 @@ def test_a_row_has_the_score_against_the_player_before() -> None:
 
 def test_a_round_robin_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "LONGEST", 30)
+    with pytest.raises(ValueError, match="two or more"):
+        run_line(levels, monkeypatch, f"levels --levels 4 --keep {tmp_path}")
     line = f"levels --levels 0 1 --games 2 --neighbours 2 --keep {tmp_path}"
     run_line(levels, monkeypatch, line)
     record = (tmp_path / "games.jsonl").read_text(encoding="utf-8")

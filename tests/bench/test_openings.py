@@ -9,6 +9,7 @@ import pytest
 from bench.strength import openings
 from core_ext.board import Board
 from tests.bench.helpers import run
+from usi_engine.evaluation.names import WeightsError
 
 
 def made(file: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:
@@ -23,6 +24,9 @@ def test_lines_repeat_and_follow_the_seed(board: Board, tmp_path: Path, monkeypa
     assert len(set(first)) == 3
     assert first == made(tmp_path / "two", monkeypatch)
     assert first != made(tmp_path / "three", monkeypatch, "--seed", "2")
+    with pytest.raises(WeightsError, match="nofile"):
+        run(openings, monkeypatch, str(tmp_path / "one"), "--weights", str(tmp_path / "nofile.bin"))
+    assert (tmp_path / "one").read_text(encoding="utf-8").splitlines() == first
     for move in first[0].removeprefix("startpos moves ").split():
         board.push(move)
     assert board.ply == 7

@@ -24,11 +24,21 @@ def test_tuning_moves_towards_the_winner_within_the_range() -> None:
     before = dict(tuning.values)
     shift, raised, lowered = tuning.perturbed(0)
     assert all(raised[name] != lowered[name] for name in before)
-    tuning.learn(shift, 2.0)
+    tuning.learn(0, shift, 2.0)
     assert all((tuning.values[name] - before[name]) * shift[name] > 0 for name in before)
-    for _ in range(3000):
-        tuning.learn({"FutilityBase": -500.0, "LmrMove": -50.0}, 2.0)
+    for pair in range(1, 3000):
+        tuning.learn(pair, {"FutilityBase": -500.0, "LmrMove": -50.0}, 2.0)
     assert tuning.values == {"FutilityBase": 0.0, "LmrMove": 0.0}
+
+
+def test_a_pair_that_ended_out_of_turn_is_learned_once(tmp_path: Path) -> None:
+    first, again = (spsa.Tuning({"LmrScale": 4.0}, 5, 0.02, 1) for _ in range(2))
+    for pair in (1, 3):
+        first.learn(pair, {"LmrScale": 1.0}, 2.0)
+    first.save(tmp_path / "state.json")
+    again.load(tmp_path / "state.json")
+    assert [task[0] for task in spsa.tasks_of(again, 9)] == [0, 2, 4]
+    assert (again.done, again.values) == (2, first.values)
 
 
 def test_tuning_plays_its_pairs_and_goes_on(
@@ -37,5 +47,5 @@ def test_tuning_plays_its_pairs_and_goes_on(
     line = f"spsa LmrScale:4 --nodes 60 --keep {tmp_path} --processes 2 --weights material"
     for pairs in ("3", "5"):
         run_line(spsa, monkeypatch, f"{line} --pairs {pairs}")
-        assert json.loads((tmp_path / "state.json").read_text())["done"] == int(pairs)
+        assert json.loads((tmp_path / "state.json").read_text())["pairs"] == int(pairs)
     assert "3/3" in capsys.readouterr().err

@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.pool_work import die_at_first, new_counter, same_weights, slow_square, weights_and_contents
+from bench.kept import kept_rows
+from bench.strength import duel, spsa
+from core_ext.engine import tunable
+from tests.bench.helpers import run_line
+from tests.learn.pool_work import constant, die_at_first, new_counter, same_weights, slow_square, weights_and_contents
 from tests.learn.test_pool import wait_until
 from usi_engine.learn.command import main
 from usi_engine.learn.pool import Work
@@ -73,6 +77,36 @@ def test_games_are_those_of_one_process(scheduler: Scheduler, few_games: Path, t
             assert main([*words, *where]) == 0
             outs.append(next(tmp_path.glob(f"{out.name}.*")).read_bytes())
         assert outs[0] == outs[1] != b""
+
+
+def test_duels_and_tuning(scheduler: Scheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs are those of one process, and constants of a duel do not stay in the workers."""
+    line = "--nodes 40 --weights material --weights-b material --games 8 --set LmrBase=600 --keep"
+    for name, where in (("here", "--processes 1"), ("there", f"--scheduler {scheduler.address}")):
+        run_line(duel, monkeypatch, f"duel a {line} {tmp_path / name} {where}")
+    pairs = [
+        sorted((pair["pair"], pair["points"], pair["plies"]) for pair in kept_rows(tmp_path / name / "pairs.jsonl"))
+        for name in ("here", "there")
+    ]
+    assert len(pairs[0]) == 4 and pairs[0] == pairs[1]
+    line = f"spsa LmrBase:40 --pairs 6 --nodes 40 --weights material --keep {tmp_path / 'spsa'}"
+    run_line(spsa, monkeypatch, f"{line} --scheduler {scheduler.address}")
+    state = json.loads((tmp_path / "spsa" / "state.json").read_text())
+    assert (state["pairs"], state["missing"]) == (6, [])
+    assert next(Work(new_counter, (0,), constant).results(["LmrBase"], 1, scheduler.address)) == tunable("LmrBase")
+
+
+def test_work_of_a_killed_program_is_removed(scheduler: Scheduler) -> None:
+    from usi_engine.learn.cluster import PREFIX, Cluster  # noqa: PLC0415  (an extra)
+
+    left = Cluster(scheduler.address, Work(new_counter, (0,), slow_square))
+    with left._client:  # it ends without `close`
+        pass
+    with ExitStack() as running:
+        later = Cluster(scheduler.address, Work(new_counter, (0,), slow_square))
+        running.callback(later.close)
+        names = later._client.run(lambda dask_worker: list(dask_worker.plugins))
+        assert {name for found in names.values() for name in found if name.startswith(PREFIX)} == {later._work.name}
 
 
 def test_results_come_in_order_and_errors_in_their_place(scheduler: Scheduler) -> None:

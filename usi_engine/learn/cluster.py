@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+import sys
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -18,7 +19,6 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import usi_engine
 from usi_engine.evaluation.load import OPTIONS_FILE, evaluation_file
@@ -32,6 +32,7 @@ except ImportError as error:
     raise ValueError(f"--scheduler needs `pip install 'komadori[cluster]'`: {error}") from None
 
 CONNECT_SECONDS, COUNT_SECONDS = 10.0, 2.0
+PREFIX = "komadori-"  # of the name of a plugin, which ends with that of its client
 LOST = "the connection to the scheduler is lost"
 ADDRESS = re.compile(r"([a-z]+://)?(\[[^]]+\]|[^:/]+):[0-9]{1,5}")
 
@@ -70,8 +71,8 @@ def write_files(files: Files, folder: Path) -> str:
 class SentWork(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
     """Work with the files of its weights, as each worker gets it."""
 
-    def __init__(self, work: Any) -> None:
-        self.name = f"komadori-{uuid4().hex}"
+    def __init__(self, work: Any, client: str) -> None:
+        self.name = PREFIX + client
         self.version = program_version()
         self._work = work
         self._files = [files_of(weights) for weights in work.weights]
@@ -110,13 +111,14 @@ class Cluster:
 
     def __init__(self, address: str, work: Any) -> None:
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised
-        self._work, self._size, self._counted = SentWork(work), 1, -COUNT_SECONDS
+        self._size, self._counted = 1, -COUNT_SECONDS
         if not ADDRESS.fullmatch(address):
             raise ConnectionError(f"--scheduler {address}: expected HOST:PORT")
         try:
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ConnectionError(f"--scheduler {address}: {error}") from None
+        self._work = SentWork(work, self._client.id)
         try:
             # Dask sends lambdas as code, so that the scheduler needs no part of this program.
             self._client.run_on_scheduler(
@@ -125,12 +127,23 @@ class Cluster:
             versions = self._client.run(lambda: import_module("usi_engine.learn.cluster").program_version())
             for worker, version in versions.items():
                 check_version(self._work.version, worker, version)
+            self._remove_left_work()
             self._client.register_plugin(self._work, name=self._work.name)
         except BaseException as error:
             self._client.close()
-            if isinstance(error, (ImportError, AttributeError)):
+            if isinstance(error, (ImportError, AttributeError)) or type(error) is Exception:  # Dask's for a plugin
                 raise ConnectionError(f"a worker lacks this version of the program: {error}") from None
             raise
+
+    def _remove_left_work(self) -> None:
+        """Remove the work of killed programs from the workers, and say so if there are no workers yet."""
+        found = self._client.run(lambda dask_worker: list(dask_worker.plugins))
+        clients = self._client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.clients))
+        for name in {name for names in found.values() for name in names if name.startswith(PREFIX)}:
+            if name.removeprefix(PREFIX) not in clients:
+                self._client.unregister_worker_plugin(name)
+        if not found:
+            print("waiting for workers", file=sys.stderr, flush=True)
 
     def submit(self, task: Any) -> _Sent:
         return _Sent(self._client.submit(do_sent, self._work.name, self._work.version, task, pure=False))
