@@ -176,6 +176,9 @@ def test_refused_arguments(opened: Opened) -> None:
         for kind in (EngineError, ValueError, UnknownOption):
             with pytest.raises(kind, match="Fake has no option 'Hash'"):
                 engine.configure({"Hash": 1})
+        for value in (0, 10, "many"):
+            with pytest.raises(UnknownOption, match=f"Fake: MultiPV is from 1 to 9, not '{value}'"):
+                engine.configure({"MultiPV": value})
         assert engine.options["MultiPV"] == "spin default 1 min 1 max 9"
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import queue
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from usi_engine import language
 from usi_engine.csa.command import own_engine
-from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone, Thought, thought_of
+from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone, Thought, kill, thought_of
 
 
 @pytest.mark.parametrize(
@@ -37,6 +40,7 @@ def test_thoughts(line: str, thought: Thought | None) -> None:
 
 ECHO = """
 import sys
+import time
 for line in sys.stdin:
     if line.startswith("usi"):
         print("x" * 3_000_000, end="\\n", flush=True)
@@ -73,13 +77,14 @@ def test_an_error_while_reading_ends_the_engine() -> None:
 def test_what_an_engine_says_before_it_is_ready() -> None:
     """The user sees refused options and missing files."""
     said: list[str] = []
-    options = {"EvalFile": "none/nn.bin", "Threads": "abc"}
+    options = {"EvalFile": "none/nn.bin", "USI_OwnBook": "abc"}
     engine = Engine(own_engine(), options, lambda event: None, note=said.append)
     engine.prepare()
-    with pytest.raises(EngineError, match="has no option 'Hash'"):
-        engine.set_option("Hash", "1")
+    for name, value, reason in (("Hash", "1", "has no option 'Hash'"), ("Threads", "0", "from 1 to 512, not '0'")):
+        with pytest.raises(EngineError, match=reason):
+            engine.set_option(name, value)
     engine.quit()
-    assert any("Threads" in text and "'abc'" in text for text in said)
+    assert any("USI_OwnBook" in text and "'abc'" in text for text in said)
     assert any("none/nn.bin" in text for text in said)
 
 
@@ -140,3 +145,14 @@ def test_this_engine() -> None:
     answer(third)
     engine.quit()
     assert events.empty()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes have no groups")
+def test_what_a_wrapper_started_ends_with_it() -> None:
+    """Also if the wrapper itself has ended."""
+    begun, shell = time.monotonic(), ["sh", "-c", "sleep 60 &"]
+    with subprocess.Popen(shell, stdout=subprocess.PIPE, text=True, start_new_session=True) as wrapper:
+        wrapper.wait()
+        kill(wrapper)
+        assert wrapper.stdout is not None and not wrapper.stdout.read()
+    assert time.monotonic() < begun + 30

@@ -94,7 +94,7 @@ class UsiEngine(SearchEngine):
         return dict(self._driver.declared)
 
     def configure(self, options: OptionValues) -> None:
-        """Set options. UnknownOption, a ValueError and an EngineError, if the engine has none of a name."""
+        """Set options. UnknownOption, a ValueError and an EngineError, if a name or a value is refused."""
         with self._exclusive():
             for name, value in option_texts(options).items():
                 self._driver.set_option(name, value)

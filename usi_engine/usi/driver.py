@@ -30,6 +30,8 @@ MATE, LONGEST_MATE = 30_000, 9_999
 # GUIs set these even if an engine does not declare them.
 ALWAYS_SET = frozenset({"USI_Hash", "USI_Ponder"})
 MAX_MOVES = "MaxMovesToDraw"
+SPIN = re.compile(r"spin .*?\bmin (-?\d+) max (-?\d+)")
+NUMBER = re.compile(r"-?\d{1,18}")
 
 
 class EngineError(Exception):
@@ -56,7 +58,7 @@ class EngineNonsense(EngineError):
 
 
 class UnknownOption(EngineError, ValueError):
-    """An option that the engine does not have."""
+    """An option that the engine does not have, or a value out of its range."""
 
 
 @dataclass(frozen=True)
@@ -127,12 +129,11 @@ def bounded_lines(output: IO[str]) -> Iterator[str]:
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """Kill a process, on POSIX with the processes that it started, and wait for its end."""
-    if process.poll() is None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)  # it leads a group of its own
-        except (AttributeError, OSError):  # Windows; just ended
-            process.kill()
+    """Kill a process, on POSIX with the processes that it started, also if it has ended; wait for its end."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)  # it leads a group of its own
+    except (AttributeError, OSError):  # Windows; nothing is left of the group
+        process.kill()
     process.wait()
 
 
@@ -190,15 +191,20 @@ class Engine:
             self._set(name, value)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option, also of a process started again; a button has no value. UnknownOption for another name."""
+        """Set an option, also of a process started again; a button has no value. UnknownOption."""
         self._set(name, value)
         if value:
             self._options[name] = value
 
     def _set(self, name: str, value: str) -> None:
+        engine, limits = self.name or self._command[0], SPIN.match(self.declared.get(name, ""))
         if name not in self.declared and name not in ALWAYS_SET:
-            engine = self.name or self._command[0]
             raise UnknownOption(_("{engine} has no option '{name}'").format(engine=engine, name=name))
+        if limits and not (NUMBER.fullmatch(value) and int(limits[1]) <= int(value) <= int(limits[2])):
+            message = _("{engine}: {name} is from {least} to {greatest}, not '{value}'")
+            raise UnknownOption(
+                message.format(engine=engine, name=name, least=limits[1], greatest=limits[2], value=value[:40])
+            )
         self._send(f"setoption name {name}" + (f" value {value}" if value else ""))
 
     def prepare(self, max_moves: int = 0) -> None:
