@@ -31,6 +31,7 @@ FULL_WIDTH = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMove
 OPENING_LINES = 8
 # Nodes of all these lines, as a multiple of a move's nodes; the depth that reaches them is finished.
 OPENING_NODES = 2
+RESIGN_PLIES = 4
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,7 @@ class PlayRules:
     later_random_share: float = 0.0  # of later moves, while the score is within `later_random_score`
     later_random_score: int = 1500
     longest: int = 320  # plies; then the game is a draw
-    resign: int = 1500  # centipawns that end a game after `resign_plies` in a row
-    resign_plies: int = 4
+    resign: int = 1500  # centipawns for the same side that end a game after RESIGN_PLIES in a row
     play_out_share: float = 0.1  # of games, which are played to the end, so that endings are learned
     seed: int = 1
 
@@ -155,7 +155,7 @@ class Player:
     def play(self, start: str, number: int, attempt: int = 0, white: Player | None = None) -> Played:
         """Play a whole game, against itself or as Black against `white`; another one with each `attempt`."""
         rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
-        board, resignable = Board(start), 0
+        board, agreed, ahead = Board(start), 0, ""
         resigns = rng.random() >= self.rules.play_out_share
         words: list[str] = []
         players = (self, white or self)
@@ -168,9 +168,10 @@ class Player:
             move, value = players[board.turn]._choose(board, ply, rng)
             words += [move, "-" if value is None else str(value)]
             if value is not None:
-                resignable = resignable + 1 if abs(value) >= self.rules.resign else 0
-                if resigns and resignable >= self.rules.resign_plies:
-                    return Played(start, words, winner(board, value > 0), "score")
+                before, ahead = ahead, winner(board, value > 0)
+                agreed = (agreed * (ahead == before) + 1) * (abs(value) >= self.rules.resign)
+                if resigns and agreed >= RESIGN_PLIES:
+                    return Played(start, words, ahead, "score")
             board.push(move)
         return Played(start, words, "d", "length")
 

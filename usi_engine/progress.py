@@ -33,16 +33,14 @@ class Progress:
         self.done = self.positions = 0
         self._started = self._reported = time.monotonic()
 
-    def add(self, done: int, positions: int, note: str = "") -> bool:
-        """Count. Print a line with the note if `every` seconds have passed or all is done; return True if printed."""
+    def add(self, done: int, positions: int, note: str = "") -> None:
+        """Count. Print a line with the note if `every` seconds have passed or all is done."""
         self.done += done
         self.positions += positions
         now = time.monotonic()
-        due = now - self._reported >= self.every or self.done == self.total
-        if due:
+        if now - self._reported >= self.every or 0 < self.total == self.done:
             self._reported = now
             print(self.line(now - self._started, note), flush=True)
-        return due
 
     def line(self, seconds: float, note: str = "") -> str:
         """Return the line for the counts after this time."""

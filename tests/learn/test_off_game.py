@@ -35,6 +35,13 @@ def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, full_width: 
     assert len(positions_of(games)) > 3
 
 
+def test_games_without_scores_are_searched(tmp_path: Path) -> None:
+    games, out = tmp_path / "games.tsv", tmp_path / "out.tsv"
+    games.write_text("b\tscore\tstartpos\t7g7f - 3c3d -\n")
+    append_off_game(PlayerPool(("material",), PlayRules(nodes=60)), [games], out, OffGamePlan(4, samples=2))
+    assert len(read_games(out)) == 4
+
+
 def test_networks_score_in_turn_what_the_first_samples(few_games: Path, tmp_path: Path) -> None:
     lines = []
     for weights in (("material",), ("material", "kpp")):

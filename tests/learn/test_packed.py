@@ -100,6 +100,14 @@ def test_hcpe3_games_are_read(tmp_path: Path) -> None:
     assert read_games(tmp_path / "games.hcpe3") == [replace(game, ending="-") for game in made]
 
 
+def test_results_of_hcpe_have_bits_for_the_kind_of_end(tmp_path: Path) -> None:
+    data = bytearray(hcpe3_of(parse_game_line(GAME.splitlines()[2]), rsshogi))
+    for kind, result in ((0x01, 1), (0x06, -1), (0x09, 1), (0x16, 0)):
+        data[34] = kind
+        (tmp_path / "games.hcpe3").write_bytes(data)
+        assert [game.result for game in read_games(tmp_path / "games.hcpe3")] == [result]
+
+
 def test_hcpe3_is_read_up_to_damage(tmp_path: Path) -> None:
     data = hcpe3_of(parse_game_line(GAME.splitlines()[2]), rsshogi)
     (tmp_path / "cut.hcpe3").write_bytes(data + data[:-3])
@@ -183,5 +191,7 @@ def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path, capsys:
     assert "out.txt: expected a name that ends in .psv or .bin or .hcpe" in capsys.readouterr().err
     out = tmp_path / "out.psv"
     out.write_bytes(b"before")
+    capsys.readouterr()
     assert main(["export", str(games), str(tmp_path / "none.tsv"), "--out", str(out)]) == 1
+    assert "none.tsv: No such file" in capsys.readouterr().err
     assert out.read_bytes() == b"before"

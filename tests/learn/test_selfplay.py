@@ -61,6 +61,21 @@ def test_white_may_be_another_player() -> None:
     assert words[3::4] == ["7"] * 5 != words[1::4]
 
 
+def test_only_a_side_that_both_see_ahead_wins() -> None:
+    class Sure(Player):
+        winner = 0
+
+        def _choose(self, board: Board, *_: object) -> tuple[str, int | None]:
+            return board.legal_moves()[-1], 1600 if board.turn == self.winner else -1600
+
+    rules = PlayRules(longest=10, play_out_share=0.0)
+    players = Sure(None, rules), Sure(None, rules)
+    for own, others, ending in ((0, 1, ("d", "length")), (1, 1, ("w", "score"))):
+        players[0].winner, players[1].winner = own, others
+        played = players[0].play("startpos", 1, white=players[1])
+        assert (played.result, played.ending) == ending
+
+
 def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
     """A wrong line is named."""
     sfen, file = f"sfen {START}", tmp_path / "openings.sfen"

@@ -37,6 +37,7 @@ def test_each_score_is_mixed_with_the_smoothed_score_after_it() -> None:
         ([], []),
         ([50, None, 900], [50, None, 900]),  # after a random move the position says nothing about the one before
         ([None, 5, None, None], [None, 5, None, None]),
+        ([29999, -200, 100], [29999, round(mean_score(0.5, -200, -100)), 100]),  # a mate of another program
         ([31990, -200, 100], [31990, round(mean_score(0.5, -200, -100)), 100]),
         ([9, -31990], [round(mean_score(0.5, 9, 31990)), -31990]),  # a mate counts as a sure win
         ([32767, -32767, 20000, -20000], [32767, -32767, 8289, -20000]),

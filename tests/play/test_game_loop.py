@@ -353,8 +353,10 @@ def test_a_resumed_game_is_saved_to_its_file(run: Run, start: str, suffix: str, 
     assert f"saved as {path}" in printed
 
 
-@pytest.mark.parametrize("added", ["先手：羽生\n", "棋戦：竜王戦\n", "*a comment\n", "1 7六歩(77)\n2 中断\n*a comment\n",
-                                   "1 7六歩(77)\n変化：1手\n1 2六歩(27)\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "added",
+    ["先手：羽生\n", "棋戦：竜王戦\n", "*a\n", "1 7六歩(77)\n2 中断\n*a\n", "1 7六歩(77)\n変化：1手\n1 2六歩(27)\n"],
+)
 def test_a_resumed_game_never_replaces_the_record_of_others(
     run: Run, added: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from usi_engine.records.games import Game
 from usi_engine.records.notation import japanese_text, marked_kif, move_text, name_moves, western_text
 
 NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
+JSON = "a.jkf, record: no JSON of a record: "
 TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 
 
@@ -77,8 +78,8 @@ def test_faults_have_their_place(name: str, message: str) -> None:
         ("a.csa", "PI\n+\n+7776FU\n+2726FU\n", "a.csa, line 4, move 2: a move of the other side: '+2726FU'"),
         ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
         ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
-        ("a.jkf", "[" * 200000, "a.jkf, record: no JSON of a record: nested too deeply"),
-        ("a.jkf", r'{"header":{"a":"\ud83d"},"moves":[]}', r"a.jkf, record: no JSON of a record: no character: ''\ud83d''"),
+        ("a.jkf", "[" * 200000, JSON + "nested too deeply"),
+        ("a.jkf", r'{"header":{"a":"\ud83d"},"moves":[]}', JSON + r"no character: ''\ud83d''"),
         ("a.kif", f"手合割：平手\n{'1' * 5000} ５五角(88)\n", f"a.kif, line 2, move 1: not a move: '{'1' * 60}...'"),
         ("a.usi", "\n# none\n", "a.usi: the file holds no game"),
     ],

@@ -23,12 +23,13 @@ def digest_of(path: Path) -> str:
 
 
 @contextmanager
-def naming_errors(path: Path) -> Iterator[None]:
-    """Give an OSError of the block the name of the file instead of none or a temporary one."""
+def naming_errors(path: Path, part: Path | None = None) -> Iterator[None]:
+    """Give an OSError of the block the name of the file; with `part`, instead of none or of this temporary one."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None:  # of the system, not a lost connection
+        named = part is not None and error.filename not in (None, str(part))
+        if error.errno is not None and not named:  # of the system, not a lost connection
             error.filename, error.filename2 = str(path), None
         raise
 
@@ -41,7 +42,7 @@ def atomic_write(path: Path, name: str = "") -> Iterator[Path]:
     """
     part = path.with_name(name or path.name + ".part")
     try:
-        with naming_errors(path):
+        with naming_errors(path, part):
             yield part
             os.replace(part, path)
     finally:

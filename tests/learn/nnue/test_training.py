@@ -22,7 +22,9 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.files import training_file
+from usi_engine.learn.nnue.inputs import PLY
 from usi_engine.learn.nnue.plan import NetworkPlan
+from usi_engine.learn.nnue.progress import fit_progress
 from usi_engine.learn.nnue.train import NetworkTraining, draw_curve
 
 PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
@@ -133,6 +135,10 @@ def test_progress_uses_all_stacks_equally(corpus: Path, tmp_path: Path) -> None:
     assert counts.min() > 0.1 and counts.max() < 0.5
     early = positions["ply"][inputs.rows.numpy()] < 50
     assert early[: len(early) // 4].mean() > 0.8 and early[-len(early) // 4 :].mean() < 0.2
+    words = words_of(positions)
+    words[:, PLY] = 1  # as in .hcpe
+    with pytest.raises(ValueError, match="the same ply"):
+        fit_progress(training.expander, [(words, torch.zeros(len(words), dtype=torch.long))], 1, training.ranks)
 
 
 def test_dead_units_are_reported(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

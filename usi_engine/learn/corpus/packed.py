@@ -28,6 +28,7 @@ PSV, HCPE = struct.Struct("<32shHHbx"), struct.Struct("<32shHBx")
 HCPE3, HCPE3_MOVE, CANDIDATE = struct.Struct("<32sHBB"), struct.Struct("<HhH"), 4
 PSV_RESULTS = {0: 0, 1: 1, -1: -1}
 HCPE_RESULTS = {0: 0, 1: 1, 2: -1}  # to that of a ScoredGame
+LONGEST = 0x10  # dlshogi's GAMERESULT_MAXMOVE, 0x16, is a draw whose low bits are those of a win
 BLOCK = 1024  # positions in a chunk
 TOGETHER = 128  # positions that are held out together; it divides BLOCK
 GAMES = 16  # games in a chunk
@@ -56,6 +57,11 @@ def unpacked_result(results: dict[int, int], value: int) -> int:
     return results[value]
 
 
+def hcpe_result(value: int) -> int:
+    """Return the result of two bits; the others tell the kind of the game's end. SourceError."""
+    return 0 if value & LONGEST else unpacked_result(HCPE_RESULTS, value & 3)
+
+
 def game_of_psv(value: bytes) -> ScoredGame:
     """Read a position as a game of one move. SourceError."""
     packed, score, move, ply, result = PSV.unpack(value)
@@ -68,9 +74,8 @@ def game_of_psv(value: bytes) -> ScoredGame:
 def game_of_hcpe(value: bytes) -> ScoredGame:
     """Read a position, whose ply is not stored, as a game of one move. SourceError."""
     packed, score, move, result = HCPE.unpack(value)
-    won = unpacked_result(HCPE_RESULTS, result)
     start = unpacked_sfen(packed, huffman=True)
-    return ScoredGame(start, [unpacked_move(move, apery=True)], [clamped_score(score)], won)
+    return ScoredGame(start, [unpacked_move(move, apery=True)], [clamped_score(score)], hcpe_result(result))
 
 
 def game_of_hcpe3(value: bytes) -> ScoredGame:
@@ -86,7 +91,7 @@ def game_of_hcpe3(value: bytes) -> ScoredGame:
         scores.append(clamped_score(score) if candidates else None)
     if at > len(value):
         raise SourceError(f"cut off after {len(value)} bytes")
-    return ScoredGame(unpacked_sfen(packed, huffman=True), moves, scores, unpacked_result(HCPE_RESULTS, result & 3))
+    return ScoredGame(unpacked_sfen(packed, huffman=True), moves, scores, hcpe_result(result))
 
 
 def read_blocks(path: Path, size: int) -> Iterator[list[bytes]]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log
 
-from core_ext.engine import MATE_BOUND
 from core_ext.training import LOGIT
 
+MATE_SCORE = 25_000  # of other programs too, whose mates are at 30,000 or 32,000
 LEAST_CHANCE = 1e-6  # so that a chance of 0 or 1 has a score
 
 
@@ -41,7 +41,7 @@ def smoothed(scores: Sequence[int | None], share: float) -> list[int | None]:
             after = None
             continue
         own = chance_of(score)
-        if after is None or abs(score) >= MATE_BOUND:
+        if after is None or abs(score) >= MATE_SCORE:
             after = own
             continue
         after = (1 - share) * own + share * (1 - after)

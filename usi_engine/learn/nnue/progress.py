@@ -33,6 +33,8 @@ def fit_progress(expander: Expander, batches: Iterable[tuple[Tensor, Tensor]], s
     for step, (words, mirror) in enumerate(batches):
         ply = words[:, PLY].long() & 0xFFFF
         plies = ply.sort()[0] if plies is None else plies
+        if plies[len(plies) // 4] == plies[len(plies) * 3 // 4]:
+            raise ValueError("half of the positions have the same ply: .hcpe has none; use other stacks than progressN")
         target = torch.searchsorted(plies, ply) / len(plies)
         own, _, numbers = expander.seen(words, expander.sides(words), mirror.expand(2, -1))
         logit = bias + pieces[numbers].sum((0, 2)) + kings[own].sum(0)

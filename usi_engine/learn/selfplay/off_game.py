@@ -38,8 +38,12 @@ class OffGamePlan:
 
 
 def boards_to_search(game: ScoredGame, rng: random.Random, count: int) -> Iterator[Board]:
-    """Yield `count` undecided positions of a game in order, on one board. ValueError for an illegal move."""
-    undecided = [ply for ply, score in enumerate(game.scores) if score is not None and abs(score) < DECIDED_SCORE]
+    """Yield `count` undecided positions of a game in order, on one board. ValueError for an illegal move.
+
+    If the game has scores, those without one are left out, else none is known to be decided.
+    """
+    scores = game.scores if any(score is not None for score in game.scores) else [0] * len(game.moves)
+    undecided = [ply for ply, score in enumerate(scores) if score is not None and abs(score) < DECIDED_SCORE]
     chosen = set(rng.sample(undecided, min(count, len(undecided))))
     board = Board(game.start)
     for ply, move in enumerate(game.moves):
