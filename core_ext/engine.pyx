@@ -301,9 +301,9 @@ cdef class Worker:
     def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
         """Search the root moves from index `first` on to `depth` in the window (alpha, beta), without the GIL.
 
-        Return the value; sort the root lines from `first` on, best first. `node_limit` counts all nodes since set_root
-        (0 = none). If `stopped` is true afterwards, the value is void and the root lines hold what was found before the
-        stop. ValueError if depth, window or index is out of range.
+        Return the value. Sort the root lines, best first: all if it is in the window, else those from `first` on.
+        `node_limit` counts all nodes since set_root (0 = none). If `stopped` is true afterwards, the value is void and
+        the root lines hold what was found before the stop. ValueError if depth, window or index is out of range.
         """
         cdef int plies = depth, low = alpha, high = beta, start = first, value
         cdef uint64_t limit = node_limit

@@ -561,7 +561,8 @@ cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noe
         s.roots[i].value = -INFINITE
         s.roots[i].searched = False
     search_root_moves(s, &node, first)
-    sort_root_moves(s, first)
+    # A later line that has its value may be better than the lines before it.
+    sort_root_moves(s, 0 if not s.stopped and alpha < node.best_value < beta else first)
     if not s.stopped and first == 0:
         return finish_node(s, &node)
     return node.best_value

@@ -51,7 +51,13 @@ def test_later_root_moves_can_be_searched_alone(worker: Worker) -> None:
     best = worker.lines()[0].pv[0]
     worker.search(5, -INFINITE, INFINITE, first=1)
     first, second = worker.lines(2)
-    assert first.pv[0] == best != second.pv[0] and second.value > -INFINITE
+    assert best in (first.pv[0], second.pv[0]) and first.value >= second.value > -INFINITE
+
+
+def test_lines_with_values_are_sorted_also_if_a_later_one_is_better(worker: Worker) -> None:
+    worker.set_root(Board(), ["9g9f", "7g7f"])
+    worker.search(1, -INFINITE, INFINITE, first=1)
+    assert [line.pv[0] for line in worker.lines(2)] == ["7g7f", "9g9f"]
 
 
 def test_root_moves_that_no_node_generates_are_searched(worker: Worker) -> None:
