@@ -22,7 +22,7 @@ def test_commands_in_words_in_quotes_or_both(arguments: list[str]) -> None:
 
 def test_a_command_in_quotes_is_the_whole_argument() -> None:
     path = "setoption name BookDir value my  go"
-    assert commands_of([path, "usinewgame", "go depth 1"]) == [path, "usinewgame", "go depth 1"]
+    assert commands_of([path, "usinewgame", "", "go depth 1"]) == [path, "usinewgame", "go depth 1"]
 
 
 def test_numbers_within_the_range() -> None:

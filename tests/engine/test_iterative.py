@@ -297,7 +297,7 @@ def test_ponderhit_with_other_clocks_keeps_searchmoves(engine: InProcess) -> Non
     """The only move that is left to search is not taken for a forced one."""
     engine.send("go ponder btime 0 wtime 0 byoyomi 300 searchmoves 7g7f")
     begun = time.perf_counter()
-    engine.send("ponderhit btime 0 wtime 0 byoyomi 301")
+    engine.send("ponderhit btime 0 wtime 0")  # the byoyomi stays
     engine.expect("^bestmove")
     assert time.perf_counter() - begun > 0.15
 

@@ -84,6 +84,18 @@ def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
     options.set("FV_SCALE", "16")
     assert options.advise(["FV_SCALE 20"]) == ["option FV_SCALE stays 16, as it was set, not 20"]
     assert (options.number("FV_SCALE"), options.number("MultiPV"), options.flag("USI_Ponder")) == (16, 1, False)
+    options.set("FV_SCALE", "0")  # as the file says
+    assert options.advise(["FV_SCALE 20"]) == ["FV_SCALE = 20"]
+
+
+def test_options_that_a_gui_sends_before_each_game_are_the_same_in_each() -> None:
+    """A default after the advice is a wish, unless it only repeats what was sent before."""
+    options, lines = Options(), ["SlowMover=50", "MultiPV=2"]
+    for _ in range(3):
+        options.set("SlowMover", "100")
+        assert options.advise(lines) == ["SlowMover = 50", "MultiPV = 2"]
+    options.set("MultiPV", "1")
+    assert options.advise(lines) == ["SlowMover = 50", "option MultiPV stays 1, as it was set, not 2"]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +107,9 @@ def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
         ("FV_SCALE = many", "option FV_SCALE cannot be 'many'; it stays 0"),
         ("FV_SCALE 1000", "FV_SCALE = 128"),
         ("BookPath here", "no option is named 'BookPath'"),
+        ("BookFile=my book.db", "BookFile = my book.db"),
+        ("option name BookFile type string default my book.db", "BookFile = my book.db"),
+        ("option name EnteringKingRule type combo default TryRule var NoEnteringKing", "EnteringKingRule = TryRule"),
         ("evaldir ../other", "option EvalDir cannot be set here"),
     ],
 )

@@ -41,6 +41,7 @@ READ: list[tuple[str, Command]] = [
     ("go mate nodes 77", GoMate(nodes=77)), ("go mate 1e99", GoMate(milliseconds=usi.LONGEST_TIME)),
     ("go mate 10s", GoMate(milliseconds=0, faults=("go mate needs milliseconds or 'infinite', not '10s'",))),
     ("go mate nodes 0", GoMate(milliseconds=0, faults=("go mate nodes needs a number of 1 or more, not '0'",))),
+    ("ponderhit btime abc", usi.PonderHit(faults=("go btime needs milliseconds, not 'abc'",))),
     ("ponderhit", usi.PonderHit()), ("ponderhit btime 1 wtime 2 byoyomi 3", usi.PonderHit(Times(1, 2, 3))),
     ("d", usi.Question("d")), ("eval", usi.Question("eval")), ("perft 4", usi.Perft(4)), ("bench", usi.Bench()),
     ("bench 6 32", usi.Bench(6, 32)),

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.evaluation.files import named_errors, read_bytes, unusable
+from usi_engine.evaluation.files import Fault, named_errors, read_bytes, unusable
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, PACKAGED, WeightsError
 from usi_engine.evaluation.piece_values import SUFFIX as PIECE_VALUES
 from usi_engine.evaluation.piece_values import read_piece_values
@@ -91,6 +91,8 @@ def load_evaluation(name: str, fv_scale: int = 0) -> Evaluation | None:
                 return read_piece_values(path)
             if is_network(path):
                 return load_network(path, fv_scale or advised_scale(eval_options(name)))
+            if not path.exists():
+                raise Fault("there is no such file")
             from usi_engine.evaluation.kpp_file import load_weights  # noqa: PLC0415  (imports numpy)
 
             return load_weights(name)

@@ -36,10 +36,10 @@ INDENT = 30  # columns of the syntax
 
 
 def commands_of(arguments: list[str]) -> list[str]:
-    """Split arguments into commands. One argument may be a whole command, in quotes."""
+    """Split arguments into commands. One may be a whole command, in quotes; empty ones beside others are skipped."""
     commands: list[list[str]] = []
     whole = True
-    for argument in arguments:
+    for argument in list(filter(None, arguments)) or arguments:
         words = argument.split(" ")
         if whole or begins_command(words[0], commands[-1]):
             commands.append([])

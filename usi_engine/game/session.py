@@ -344,7 +344,7 @@ class Session:
         mating = Mating(self._resources, self._writer, control)
         self._start_job(lambda: mating.run(request), control, command)
 
-    def _report_faults(self, command: Go | GoMate) -> None:
+    def _report_faults(self, command: Go | GoMate | protocol.PonderHit) -> None:
         for fault in command.faults:
             self._writer.info(fault)
 
@@ -390,12 +390,14 @@ class Session:
         self._game_over = True
 
     def _ponderhit(self, command: protocol.PonderHit) -> None:
+        self._report_faults(command)
         job = self._job
         if job is None or job.control is None or not isinstance(job.go, Go):
             return
         go = job.go
         if command.times.given():
-            go = replace(go, times=command.times, infinite=False)
+            new = {name: time for name, time in vars(command.times).items() if time is not None}
+            go = replace(go, times=replace(go.times, **new), infinite=False)
         job.control.ponderhit(self._time_limits(go), go.open_ended(), self._clock_start)
 
     def _question(self, command: protocol.Question) -> None:

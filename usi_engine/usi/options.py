@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -132,6 +133,7 @@ DECLARED: dict[str, Kind] = {
 
 # Options that an eval_options.txt cannot set: they name its folder.
 NAME_EVALUATION = frozenset({"EvalFile", "EvalDir"})
+OPTION_LINE = re.compile(r"option\s+name\s+(\S+)\s+type\s+\S+\s+default\s+(.+?)(?:\s+(?:min|var)\s.*)?")
 COMMENTS = ("#", ";", "//")
 # Prefix of undeclared options that set a tunable constant of the search.
 TUNING_PREFIX = "Tune_"
@@ -142,15 +144,13 @@ def option_line(line: str) -> tuple[str, str] | None:
 
     Such files are YaneuraOu's: `option name NAME type TYPE default VALUE`, `NAME VALUE` or `NAME=VALUE`.
     """
-    words = line.replace("=", " ").split()
-    if not words or words[0].startswith(COMMENTS):
+    text = line.strip()
+    if not text or text.startswith(COMMENTS):
         return None
-    if words[0] == "option":
-        fields = dict(zip(words[1::2], words[2::2], strict=False))
-        words = [fields[key] for key in ("name", "default") if key in fields]
-    if len(words) < 2:
-        raise ValueError(f"'{line.strip()}' is not NAME=VALUE")
-    return words[0], words[1]
+    found = OPTION_LINE.fullmatch(text) or re.fullmatch(r"(?!option )([^\s=]+)[\s=]+(.+)", text)
+    if not found:
+        raise ValueError(f"'{text}' is not NAME=VALUE")
+    return found[1], found[2]
 
 
 class Options:
@@ -160,6 +160,7 @@ class Options:
         self._kinds = DECLARED
         self._names = {name.lower(): name for name in self._kinds}
         self._values: dict[str, Value] = {name: kind.default for name, kind in self._kinds.items()}
+        self._received: dict[str, str] = {}  # the last text for each option
         self._set: set[str] = set()  # by the user
         self._advised: set[str] = set()  # by an eval_options.txt
 
@@ -170,12 +171,17 @@ class Options:
     def set(self, name: str, text: str) -> str | None:
         """Set an option. Return None, or one sentence that says why it was not set.
 
-        GUIs send the defaults of all options: a default counts as the user's wish only if it replaces an advised value.
+        GUIs send the defaults of all options, some before each game: a default counts as the user's wish only if it
+        replaces an advised value and was not sent before. 0 is FV_SCALE's word for no wish.
         """
+        known = self._names.get(name.lower(), "")
+        if known in self._advised - self._set and self._received.get(known) == text:
+            return None
         refusal = self._assign(name, text)
         if refusal is None:
-            known = self._names[name.lower()]
-            if known in self._advised or self._values[known] != self._kinds[known].default:
+            self._received[known] = text
+            self._set.discard(known)
+            if self._values[known] != self._kinds[known].default or known in self._advised - {"FV_SCALE"}:
                 self._set.add(known)
         return refusal
 

@@ -116,9 +116,10 @@ class GoMate:
 
 @dataclass(frozen=True)
 class PonderHit:
-    """`ponderhit`, possibly with new times."""
+    """`ponderhit`, possibly with new times. `faults` says which numbers could not be read."""
 
     times: Times = field(default_factory=Times)
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -278,10 +279,8 @@ def parse_mate(words: Iterator[str]) -> GoMate:
 def parse_ponderhit(rest: str) -> Command:
     words = iter(rest.split())
     times: dict[str, int] = {}
-    for word in words:
-        if word in TIMES:
-            _take_number(times, word, words)
-    return PonderHit(Times(**times))
+    faults = [fault for word in words if word in TIMES for fault in _take_number(times, word, words)]
+    return PonderHit(Times(**times), tuple(faults))
 
 
 def parse_perft(rest: str) -> Command:
@@ -339,4 +338,4 @@ READERS: dict[str, Callable[[str], Command]] = {
 }
 WITHOUT_ARGUMENTS = QUESTIONS | SIMPLE.keys()
 # First words of all commands
-COMMAND_WORDS = QUESTIONS | SIMPLE.keys() | READERS.keys() - {""}
+COMMAND_WORDS = (QUESTIONS | SIMPLE.keys() | READERS.keys()) - {""}
