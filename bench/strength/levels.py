@@ -195,13 +195,14 @@ def rows_of(scores: Score) -> list[Row]:
 
 def run(chosen: argparse.Namespace) -> None:
     """Play the missing games, then print the table. ValueError if there is one player only."""
-    if chosen.levels in ([level] for level in range(1, FULL_STRENGTH + 1)):
+    levels = [CAPTURER] * (0 in chosen.levels) + chosen.levels
+    if len(levels) < 2:
         raise ValueError("--levels: name two or more")
     file = Path(chosen.keep) / "games.jsonl"
     same_conditions(file.parent, chosen, ("levels", "games", "neighbours", "figure", "keep"))
     kept = kept_rows(file)
     played = {(*record["pair"], record["number"]) for record in kept}
-    order = schedule([CAPTURER] * (0 in chosen.levels) + chosen.levels, chosen.games, chosen.neighbours)
+    order = schedule(levels, chosen.games, chosen.neighbours)
     wanted = [(pair, number) for pair, number in order if (*pair, number) not in played]
     openings = read_openings(OPENINGS)
     openings = random.Random(chosen.seed).sample(openings, len(openings))

@@ -171,11 +171,11 @@ class Options:
     def set(self, name: str, text: str) -> str | None:
         """Set an option. Return None, or one sentence that says why it was not set.
 
-        GUIs send the defaults of all options, some before each game: a default counts as the user's wish only if it
-        replaces an advised value and was not sent before. 0 is FV_SCALE's word for no wish.
+        GUIs send the defaults of all options, some before each game: what only repeats the text before changes nothing,
+        and a default counts as the user's wish only if it replaces an advised value. FV_SCALE 0 is never a wish.
         """
         known = self._names.get(name.lower(), "")
-        if known in self._advised - self._set and self._received.get(known) == text:
+        if self._received.get(known) == text:
             return None
         refusal = self._assign(name, text)
         if refusal is None:
