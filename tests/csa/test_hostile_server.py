@@ -123,7 +123,7 @@ GAMES: dict[str, tuple[str, tuple[Step, ...]]] = {
     "resets the connection": ("CUT", ("any_move", "reset")),
     "sends an endless line": ("CUT", (b"-" * 100_000, "is_left")),
     "sends a summary without an end": ("CUT", ("any_move", *ENDLESS)),
-    "stops answering": ("CUT", ("any_move", "> ", "is_left")),
+    "stops answering": ("CUT", ("any_move", lambda talk: time.sleep(3 * SHORT), "> ", "is_left")),
     "confirms another move than was made": ("win", ("hear", "> +7776FU,T1", "> -3334FU,T1", "any_move", "win")),
     "makes the client's moves": (
         "win", ("> +7776FU,T1", "> -3334FU,T1", "> +2726FU,T1", "> -8384FU,T1", "win"),

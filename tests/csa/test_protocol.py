@@ -29,6 +29,7 @@ def moved(csa: str, units: str) -> protocol.MoveMade:
      ("#TIME_UP", protocol.Cause("TIME_UP")), ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
      ("#WIN", protocol.Outcome("win")), ("#CENSORED", protocol.Outcome("draw")),
      ("#CHUDAN", protocol.Outcome("unknown")), ("##[CHAT] hello", None),
+     ("+7776FU, T12 ", moved("+7776FU", "12")), ("#WIN ", protocol.Outcome("win")),
      ("+7776", None), ("+7006FU,T1", None),
      ("garbage", None)],
 )  # fmt: skip

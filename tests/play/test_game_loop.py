@@ -236,6 +236,16 @@ def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
         assert game.milliseconds == [1000 * (spent // 1000) for spent in played.loop.game.milliseconds]
 
 
+def test_a_level_of_very_many_digits() -> None:
+    assert play("level " + "1" * 5000).has("a level is a number from 0 to 20")
+
+
+def test_the_command_that_goes_on_has_drops_in_quotes() -> None:
+    """Shells take `*` for a pattern."""
+    start = "4k4/9/9/9/9/9/9/9/4K4 b P 1"
+    assert f'"sfen {start} moves P*5e ' in play("P*5e", start=start).loop.continuation
+
+
 @pytest.mark.parametrize("lines", [["resign"], ["G*5b"]])
 def test_the_end_is_in_the_record(lines: list[str], tmp_path: Path) -> None:
     path = tmp_path / "game.kifu"

@@ -77,6 +77,8 @@ def build(args: argparse.Namespace) -> int:
     searcher = new_searcher(core, args) if searches else None
     tree = make_tree(core, args, counted, searcher)
     text, positions, moves = book_text(tree, args.margin if searches else None, note(args, searches, read["games"]))
+    if not positions:
+        raise BookError(_("no position has moves for a book; {file} is not written").format(file=args.out))
     write_text(args.out, text)
     done = _("wrote {file}: {positions} positions, {moves} moves")
     show(done.format(file=args.out, positions=positions, moves=moves))
@@ -100,7 +102,7 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
 def show_moves(args: argparse.Namespace) -> int:
     """Print the moves of a position; return 1 if the book lacks it. BookError; ValueError for a bad position."""
     rows = table(args.book, board_of(load_core(), " ".join(args.position)))
-    print("\n".join(rows) if rows else _("this position is not in the book"))
+    show(*(rows or [_("this position is not in the book")]))
     return 0 if rows else 1
 
 
@@ -121,7 +123,7 @@ def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMove
     tree = tree_from_games(counted, core, searcher)
     positions = args.positions or (0 if args.games else DEFAULT_POSITIONS)
     if searcher and positions:
-        start = core.board(args.start).sfen()
+        start = board_of(core, args.start).sfen()
         grow(tree, searcher, start=start, positions=positions, plies=args.plies, margin=args.margin)
     return tree
 

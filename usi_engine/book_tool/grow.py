@@ -81,7 +81,9 @@ class Searcher:
 
 
 def is_complete(lines: Sequence[Line], board: Board, moves: Sequence[str], count: int) -> bool:
-    """Return whether lines of an earlier run include these moves, and `count` lines or all legal moves."""
+    """Return whether lines of an earlier run are legal, include these moves, and are `count` or all legal moves."""
+    if not all(board.is_legal(line.move) for line in lines):
+        return False
     return len(lines) >= min(count, len(board.legal_moves())) and {line.move for line in lines} >= set(moves)
 
 

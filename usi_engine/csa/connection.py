@@ -81,7 +81,7 @@ class Connection:
         self._post, self._keep_alive, self._log = post, keep_alive, log
         self._free, self._closed = threading.Semaphore(MOST_EVENTS), False
         self._sent = self._heard = time.monotonic()
-        self._answers_keep_alive = False
+        self._asked = self._answers_keep_alive = False
         self._socket = socket.create_connection(address, CONNECT_SECONDS)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -109,6 +109,7 @@ class Connection:
         """Keep the connection alive, or close it if the server is gone. Call this every second or so."""
         now = time.monotonic()
         if now - self._sent >= self._keep_alive:
+            self._asked = True
             self.send(KEEP_ALIVE)
         if self._answers_keep_alive and now - self._heard > SILENT_KEEP_ALIVES * self._keep_alive:
             self._shut_down()
@@ -162,7 +163,8 @@ class Connection:
     def _handle_line(self, reader: Reader, data: bytes) -> None:
         line = data.rstrip(b"\r").decode("utf-8", "replace")
         self._heard = time.monotonic()
-        self._answers_keep_alive |= not line
+        if not line and self._asked:  # an empty line that answers none is not counted
+            self._answers_keep_alive, self._asked = True, False
         self._log.write("<", line)
         event = reader.feed(line)
         if event is not None:

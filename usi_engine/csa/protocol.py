@@ -15,7 +15,7 @@ from usi_engine.language import _
 
 COLORS = ("+", "-")
 RESIGN, DECLARE_WIN, INTERRUPT, LOGOUT, KEEP_ALIVE = "%TORYO", "%KACHI", "%CHUDAN", "LOGOUT", ""
-TIME = r"(?:,T([0-9]+(?:\.[0-9]*)?))?"
+TIME = r"(?:, ?T([0-9]+(?:\.[0-9]*)?))?"
 MOVE = re.compile(r"([+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2})" + TIME + r"(?:,.*)?")
 CAUSE = re.compile(r"#[A-Z_]+")
 SPECIAL = re.compile(r"(%[A-Z]+)" + TIME)
@@ -157,7 +157,7 @@ class Reader:
 def event_of(line: str) -> Event | None:
     """Parse a line outside a summary; None if it has no meaning for a player."""
     if line.startswith(("+", "-", "%", "#")):
-        return game_event(line)
+        return game_event(line.rstrip())
     if line.startswith("START:"):
         return Started(line.removeprefix("START:").strip())
     if reject := REJECT.fullmatch(line):
@@ -208,7 +208,7 @@ def sections_of(lines: Sequence[str]) -> dict[str, list[str]]:
 
 def fields_of(lines: Sequence[str]) -> dict[str, str]:
     """Parse lines of `name:value`."""
-    return {name: value for name, _, value in (line.partition(":") for line in lines)}
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:

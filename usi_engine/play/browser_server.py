@@ -46,7 +46,7 @@ class Refused(Exception):
 
 def json_answer(data: object, status: int = 200) -> Answer:
     """Return data as JSON."""
-    return Answer(json.dumps(data, ensure_ascii=False).encode(), status=status)
+    return Answer(json.dumps(data, ensure_ascii=False).encode(errors="replace"), status=status)
 
 
 class PageServer(ThreadingHTTPServer):
@@ -137,8 +137,8 @@ class PageHandler(BaseHTTPRequestHandler):
             raise Refused(403, f"this server is {host}")
         if self.headers.get_all("Origin", []) not in ([], [f"http://{host}"]):
             raise Refused(403, "a page of another site sent this request")
-        token, _slash, rest = self.path.removeprefix("/").partition("/")
-        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
+        token, slash, rest = self.path.removeprefix("/").partition("/")
+        if not slash or not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise Refused(404, "open the address that the program printed")
         name, _mark, query = rest.partition("?")
         return name, query

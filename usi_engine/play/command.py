@@ -79,6 +79,8 @@ def file_of(args: argparse.Namespace) -> Path | None:
         others = [str(path.with_name(other.name)) for other in records_in(path.parent)]
         message = _("there is no file {file}").format(file=text)
         raise ValueError(message + suggestion(text, [*others, "startpos", "sfen"]))
+    if path.is_dir():
+        raise ValueError(_("{file} is a folder; name a file").format(file=path))
     return path
 
 

@@ -206,7 +206,7 @@ class GameLoop:
         self._show()
 
     def _level(self, rest: str) -> None:
-        if rest and not (rest.isdecimal() and int(rest) <= FULL_STRENGTH):
+        if rest and not (rest.isdecimal() and len(rest) < 4 and int(rest) <= FULL_STRENGTH):
             message = _("a level is a number from 0 to {most}, not '{text}'")
             raise MoveError(message.format(most=FULL_STRENGTH, text=rest))
         if rest:

@@ -83,7 +83,8 @@ class Match:
         if self.game.ending or not self.game.moves:
             return ""
         level, side = self.settings.level, self.settings.side_name
-        words = ["usi_engine play", option, self.game.position, f"--level {level} --side {side}"]
+        position = f'"{self.game.position}"' if "*" in self.game.position else self.game.position  # shells match names
+        words = ["usi_engine play", option, position, f"--level {level} --side {side}"]
         return " ".join(filter(None, words))
 
     def left(self, side: str) -> int:
