@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,25 @@ def test_a_cancelled_search_stops() -> None:
             with pytest.raises(asyncio.TimeoutError):
                 await asyncio.wait_for(engine.analyse(Board(), time=1000), 0.1)
             assert (await engine.analyse(Board(), depth=1)).depth == 1
+
+    asyncio.run(main())
+
+
+def test_searches_stop_on_all_threads_and_if_they_are_cancelled_again_and_again() -> None:
+    async def cancelled(engine: AsyncEngine) -> None:
+        task = asyncio.ensure_future(engine.analyse(Board(), depth=100))
+        await asyncio.sleep(0.2)
+        while not task.done():
+            task.cancel()
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(3))
+        engines = [AsyncEngine(Engine("material", megabytes=1)) for _ in range(3)]
+        await asyncio.wait_for(asyncio.gather(*map(cancelled, engines)), 20)
+        for engine in engines:
+            assert (await engine.analyse(Board(), depth=1)).depth == 1
+            engine.engine.close()
 
     asyncio.run(main())
 

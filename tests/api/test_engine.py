@@ -330,6 +330,19 @@ def test_ctrl_c_ends_a_search() -> None:
     assert output_of(code) == "stopped\n1\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a signal of POSIX")
+def test_ctrl_c_while_the_result_of_a_stream_is_awaited_ends_its_search() -> None:
+    code = (
+        HEED_CTRL_C + "import os, threading\nfrom usi_engine import Board, Engine\n"
+        "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "with Engine('material', megabytes=1) as engine:\n"
+        "    try:\n        with engine.analysis(Board()) as stream:\n            stream.result()\n"
+        "    except KeyboardInterrupt:\n        print('stopped')\n"
+        "    print(engine.analyse(Board(), depth=1).depth)\n"
+    )
+    assert output_of(code) == "stopped\n1\n"
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_at_any_moment_ends_a_search(threads: int) -> None:
     """From handing it to its thread until the wait for it; nothing goes on afterwards."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -66,8 +67,9 @@ def coroutine(
             return await asyncio.shield(job)
         except asyncio.CancelledError:
             while not job.done():
-                await asyncio.to_thread(self.engine.stop)  # repeatedly, because a search that begins forgets it
-                await asyncio.wait({job}, timeout=WATCH)
+                self.engine.stop()  # repeatedly, because a search that begins forgets it; all threads may be busy
+                with suppress(asyncio.CancelledError):  # cancelled again
+                    await asyncio.wait({job}, timeout=WATCH)
             job.exception()  # nobody else asks for it
             raise
 

@@ -48,16 +48,16 @@ class AnalysisStream:
         self._process, self._stop, self._stopped = os.getpid(), stop, False
         self._parts = queue.SimpleQueue[Analysis | None]()
         self._found: Analysis | BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(search,), name="analysis", daemon=True)
-        self._thread.start()
+        self._ended = threading.Event()  # Ctrl-C in Thread.join() would make the thread seem dead
+        threading.Thread(target=self._run, args=(search,), name="analysis", daemon=True).start()
 
     def __enter__(self) -> AnalysisStream:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
-        while self._thread.is_alive():
+        while not self._ended.is_set():
             self.stop()  # repeatedly, because a search that begins forgets it
-            self._thread.join(WATCH)
+            self._ended.wait(WATCH)
         if kind is None and isinstance(self._found, BaseException):
             raise self._found
 
@@ -81,8 +81,8 @@ class AnalysisStream:
     def result(self) -> Analysis:
         """Wait for the end of the search and return its result."""
         check_process(self._process)
-        while self._thread.is_alive():
-            self._thread.join(WATCH)
+        while not self._ended.wait(WATCH):
+            pass
         if isinstance(self._found, BaseException):
             raise self._found
         assert self._found is not None
@@ -95,6 +95,7 @@ class AnalysisStream:
             self._found = error
         finally:
             self._parts.put(None)
+            self._ended.set()
 
     def _watch(self, found: Analysis) -> None:
         self._parts.put(found)
