@@ -71,7 +71,7 @@ class UsiEngine(SearchEngine):
         words = [os.fspath(command)] if isinstance(command, str | os.PathLike) else list(command)
         if not words or not words[0]:
             raise EngineError(f"no program: {command!r}")
-        self._timeouts, self._multipv = timeouts, 1
+        self._timeouts, self._multipv = timeouts, 0  # not known
         self._events = queue.SimpleQueue[EngineEvent | str]()
         self._driver = Driver(
             words, option_texts(options or {}), self._events.put, Path(folder) if folder else None,
@@ -98,6 +98,7 @@ class UsiEngine(SearchEngine):
         with self._exclusive():
             for name, value in option_texts(options).items():
                 self._driver.set_option(name, value)
+            self._multipv = 0
 
     def new_game(self) -> None:
         """Tell the engine that a game begins, and wait until it is ready."""
@@ -157,6 +158,9 @@ class UsiEngine(SearchEngine):
             outcome = board.outcome()
             if outcome is not None:
                 return None, Analysis((), decided_score(self._core, outcome, board), 0, 0, 0.0, outcome)
+            for move in moves or ():
+                if not board.is_legal(move):
+                    raise ValueError(f"illegal move {move!r}")
             words = go_words(limit, moves)
             self._set_multipv(multipv)
             self._drop_old_events()
@@ -228,7 +232,7 @@ class UsiEngine(SearchEngine):
     def _set_multipv(self, multipv: int) -> None:
         if multipv < 1:
             raise ValueError(f"multipv must be at least 1, not {multipv}")
-        if multipv != self._multipv:
+        if multipv != self._multipv and (multipv > 1 or "MultiPV" in self._driver.declared):
             self._driver.set_option("MultiPV", str(multipv))
             self._multipv = multipv
 

@@ -28,7 +28,7 @@ def naming_errors(path: Path, part: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        named = part is not None and error.filename not in (None, str(part))
+        named = part and error.filename is not None and str(error.filename) != str(part)
         if error.errno is not None and not named:  # of the system, not a lost connection
             error.filename, error.filename2 = str(path), None
         raise
