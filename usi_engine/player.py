@@ -155,7 +155,7 @@ class Player:
     def play(self, start: str, number: int, attempt: int = 0, white: Player | None = None) -> Played:
         """Play a whole game, against itself or as Black against `white`; another one with each `attempt`."""
         rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
-        board, agreed, ahead = Board(start), 0, ""
+        board, lead = Board(start), Lead(self.rules.resign)
         resigns = rng.random() >= self.rules.play_out_share
         words: list[str] = []
         players = (self, white or self)
@@ -168,10 +168,9 @@ class Player:
             move, value = players[board.turn]._choose(board, ply, rng)
             words += [move, "-" if value is None else str(value)]
             if value is not None:
-                before, ahead = ahead, winner(board, value > 0)
-                agreed = (agreed * (ahead == before) + 1) * (abs(value) >= self.rules.resign)
-                if resigns and agreed >= RESIGN_PLIES:
-                    return Played(start, words, ahead, "score")
+                lead.add(board, value)
+                if resigns and lead.plies >= RESIGN_PLIES:
+                    return Played(start, words, lead.side, "score")
             board.push(move)
         return Played(start, words, "d", "length")
 
@@ -179,6 +178,19 @@ class Player:
 def new_player(rules: PlayRules, weights: str) -> Player:
     """Return a player with the evaluation of this name. WeightsError."""
     return Player(load_evaluation(weights), rules)
+
+
+class Lead:
+    """The side that is ahead by `least` centipawns, `b` or `w`, and for how many plies both sides have seen it so."""
+
+    def __init__(self, least: int) -> None:
+        self._least, self.side, self.plies = least, "", 0
+
+    def add(self, board: Board, value: int) -> None:
+        """Add the value of a ply for the side to move."""
+        before, self.side = self.side, winner(board, value > 0)
+        agreed = abs(value) >= self._least and (self.plies == 0 or self.side == before)
+        self.plies = self.plies + 1 if agreed else 0
 
 
 def winner(board: Board, mover: bool) -> str:

@@ -33,7 +33,7 @@ from usi_engine.book.choice import rules_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.learn.pool import Work
-from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from usi_engine.player import Lead, Player, PlayRules, ending_of, read_openings
 from usi_engine.usi.arguments import whole
 from usi_engine.usi.options import Options
 
@@ -146,7 +146,7 @@ class Duel:
 
     def _play(self, opening: str, black: Side, white: Side) -> tuple[str, int]:
         """Play a game; return its result (`b`, `w` or `d`) and the number of plies."""
-        board, agreed, last = Board(opening), 0, True
+        board, lead = Board(opening), Lead(ADJUDICATION_SCORE)
         for side in (black, white):
             side.player.new_game()
         for ply in range(LONGEST):
@@ -157,11 +157,9 @@ class Duel:
             for name, value in side.constants.items():
                 set_constant(name, value)
             move, value = side.player.think(board)
-            black_ahead = (value > 0) == (board.turn == BLACK)
-            agreed = agreed + 1 if abs(value) >= ADJUDICATION_SCORE and (agreed == 0 or black_ahead == last) else 0
-            last = black_ahead
-            if agreed >= ADJUDICATION_PLIES:
-                return "b" if black_ahead else "w", ply
+            lead.add(board, value)
+            if lead.plies >= ADJUDICATION_PLIES:
+                return lead.side, ply
             board.push(move)
         return "d", LONGEST
 

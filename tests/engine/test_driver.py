@@ -40,7 +40,6 @@ def test_thoughts(line: str, thought: Thought | None) -> None:
 
 ECHO = """
 import sys
-import time
 for line in sys.stdin:
     if line.startswith("usi"):
         print("x" * 3_000_000, end="\\n", flush=True)

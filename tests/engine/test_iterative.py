@@ -293,11 +293,12 @@ def test_the_clock_starts_at_ponderhit(engine: InProcess) -> None:
     assert 0.2 < quickest(partial(seconds_from_ponderhit, engine, go, 0.35)) < 0.4
 
 
-def test_ponderhit_with_other_clocks_keeps_searchmoves(engine: InProcess) -> None:
-    """The only move that is left to search is not taken for a forced one."""
+@pytest.mark.parametrize("clocks", ["btime 0 wtime 0 byoyomi 301", "btime 0 wtime 0"])
+def test_ponderhit_with_other_clocks_keeps_searchmoves(engine: InProcess, clocks: str) -> None:
+    """And the clocks that it does not name. The only move that is left to search is not taken for a forced one."""
     engine.send("go ponder btime 0 wtime 0 byoyomi 300 searchmoves 7g7f")
     begun = time.perf_counter()
-    engine.send("ponderhit btime 0 wtime 0")  # the byoyomi stays
+    engine.send(f"ponderhit {clocks}")
     engine.expect("^bestmove")
     assert time.perf_counter() - begun > 0.15
 

@@ -359,8 +359,10 @@ def test_going_on(run: Run) -> None:
 def test_a_resumed_game_is_saved_to_its_file(run: Run, start: str, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"game.{suffix}"
     save(LiveGame(CORE, start), path, (PLAYER, engine_name(2)))
-    _, printed, _ = run([str(path)], "save\n")
-    assert f"saved as {path}" in printed
+    move = next(iter(CORE.board(start).legal_moves())) if start == STARTPOS else ""
+    _, printed, _ = run([str(path)], f"{move}\nsave {path}\nsave\n")
+    assert printed.count(f"saved as {path}") == 2
+    assert not move or load(path, CORE)[0].moves[0] == move
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import run_engine
-from tests.records.common import RECORDS, game_of
+from tests.records.common import MOVES, RECORDS, game_of
 from usi_engine.records import csa
 from usi_engine.records.convert import main
 
@@ -204,8 +204,13 @@ def test_no_record_is_written_that_reads_back_differently(
     assert "read back" in capsys.readouterr().err.replace("reads", "read")
 
 
+def test_printed_without_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([GAME, "--to", "usi"]) == 0
+    assert capsys.readouterr().out.split()[-20:] == MOVES
+
+
 @pytest.mark.parametrize("encoding", ["", "utf-8", "shift_jis"])
-def test_printed_without_out(encoding: str) -> None:
+def test_the_encoding_of_printed_text(encoding: str) -> None:
     """In UTF-8 if a file or a pipe takes it, whatever the system's encoding is."""
     words = ["convert", GAME, "--to", "ki2", *(["--encoding", encoding] if encoding else [])]
     done = run_engine(*words, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, encoding=encoding or "utf-8")

@@ -79,7 +79,7 @@ def test_faults_have_their_place(name: str, message: str) -> None:
         ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
         ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
         ("a.jkf", "[" * 200000, JSON + "nested too deeply"),
-        ("a.jkf", r'{"header":{"a":"\ud83d"},"moves":[]}', JSON + r"no character: ''\ud83d''"),
+        ("a.jkf", r'{"header":{"a":"\ud83d"},"moves":[]}', JSON + r"half of a surrogate pair: '\ud83d'"),
         ("a.kif", f"手合割：平手\n{'1' * 5000} ５五角(88)\n", f"a.kif, line 2, move 1: not a move: '{'1' * 60}...'"),
         ("a.usi", "\n# none\n", "a.usi: the file holds no game"),
     ],

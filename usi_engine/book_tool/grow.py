@@ -82,9 +82,8 @@ class Searcher:
 
 def is_complete(lines: Sequence[Line], board: Board, moves: Sequence[str], count: int) -> bool:
     """Return whether lines of an earlier run are legal, include these moves, and are `count` or all legal moves."""
-    if not all(board.is_legal(line.move) for line in lines):
-        return False
-    return len(lines) >= min(count, len(board.legal_moves())) and {line.move for line in lines} >= set(moves)
+    legal, found = board.legal_moves(include_all=True), {line.move for line in lines}
+    return len(lines) >= min(count, len(board.legal_moves())) and set(legal) >= found >= set(moves)
 
 
 def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[str]) -> Position:

@@ -163,7 +163,7 @@ class Connection:
     def _handle_line(self, reader: Reader, data: bytes) -> None:
         line = data.rstrip(b"\r").decode("utf-8", "replace")
         self._heard = time.monotonic()
-        if not line and self._asked:  # an empty line that answers none is not counted
+        if not line and self._asked:  # not one that the server sends unasked
             self._answers_keep_alive, self._asked = True, False
         self._log.write("<", line)
         event = reader.feed(line)

@@ -127,23 +127,23 @@ class Cluster:
             versions = self._client.run(lambda: import_module("usi_engine.learn.cluster").program_version())
             for worker, version in versions.items():
                 check_version(self._work.version, worker, version)
+            if not versions:
+                print("waiting for workers", file=sys.stderr, flush=True)
             self._remove_left_work()
             self._client.register_plugin(self._work, name=self._work.name)
         except BaseException as error:
             self._client.close()
-            if isinstance(error, (ImportError, AttributeError)) or type(error) is Exception:  # Dask's for a plugin
+            if isinstance(error, (ImportError, AttributeError)) or type(error) is Exception:  # no module
                 raise ConnectionError(f"a worker lacks this version of the program: {error}") from None
             raise
 
     def _remove_left_work(self) -> None:
-        """Remove the work of killed programs from the workers, and say so if there are no workers yet."""
+        """Remove the work of killed programs from the workers."""
         found = self._client.run(lambda dask_worker: list(dask_worker.plugins))
         clients = self._client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.clients))
         for name in {name for names in found.values() for name in names if name.startswith(PREFIX)}:
             if name.removeprefix(PREFIX) not in clients:
                 self._client.unregister_worker_plugin(name)
-        if not found:
-            print("waiting for workers", file=sys.stderr, flush=True)
 
     def submit(self, task: Any) -> _Sent:
         return _Sent(self._client.submit(do_sent, self._work.name, self._work.version, task, pure=False))

@@ -90,7 +90,7 @@ def write_all(texts: list[tuple[Game, str]], kind: str, args: argparse.Namespace
 
 
 def print_text(text: str, encoding: str) -> None:
-    """Print on a terminal in its encoding, else in this one or UTF-8. RecordError if the encoding lacks a letter."""
+    """Print in a terminal's own encoding; to a file or pipe in `encoding`, by default UTF-8. RecordError."""
     if sys.stdout.isatty():
         sys.stdout.write(text)
     else:

@@ -75,7 +75,8 @@ def parse(text: str) -> Any:
     except RecursionError:
         raise FaultyText(Fault("no JSON of a record: nested too deeply")) from None
     except UnicodeEncodeError as error:
-        raise FaultyText(Fault("no JSON of a record: no character", quoted=ascii(error.object[error.start]))) from None
+        half = ascii(error.object[error.start]).strip("'")
+        raise FaultyText(Fault("no JSON of a record: half of a surrogate pair", quoted=half)) from None
     except ValueError:
         raise FaultyText(Fault("no JSON of a record: a number is too large")) from None
     return data

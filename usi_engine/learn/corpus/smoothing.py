@@ -11,7 +11,7 @@ from math import exp, log
 
 from core_ext.training import LOGIT
 
-MATE_SCORE = 25_000  # of other programs too, whose mates are at 30,000 or 32,000
+MATE_SCORE = 25_000  # least score of a mate; other programs give mates 30,000 or 32,000
 LEAST_CHANCE = 1e-6  # so that a chance of 0 or 1 has a score
 
 
