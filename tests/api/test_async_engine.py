@@ -71,3 +71,15 @@ def test_another_engine(tmp_path: Path) -> None:
                 await engine.play(Board(), Limit(depth=1))
 
     asyncio.run(main())
+
+
+def test_an_engine_that_nobody_waits_for_is_closed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    async def main() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(AsyncEngine.popen([sys.executable, str(FAKE), str(log)]), 0.001)
+        while not log.exists() or not log.read_text(encoding="utf-8").endswith("quit\n"):
+            await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(main(), 20))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -221,11 +221,13 @@ def test_something_else_than_a_board_is_refused(engine: Engine) -> None:
     for call in calls:
         with pytest.raises(TypeError, match=r"give a Board, such as Board\(\) .*, not 'startpos'"):
             call("startpos")
+    with pytest.raises(TypeError, match="give a Limit, or nodes=, depth= or time=, not 1000"):
+        engine.analyse(Board(), cast("Limit", 1000))
 
 
 def test_options(engine: Engine) -> None:
     """A refused option leaves the others as they were."""
-    assert engine.options["Threads"].startswith("spin default ") and engine.options.keys() == set(HEEDED)
+    assert engine.options["Threads"].startswith("spin default 1 ") and engine.options.keys() == set(HEEDED)
     assert engine.analyse(Board(DECLARABLE), depth=1).outcome
     engine.configure({"EnteringKingRule": "NoEnteringKing", "Threads": 2})
     assert engine.analyse(Board(DECLARABLE), depth=1).outcome is None and engine.threads == 2

@@ -52,11 +52,11 @@ for line in sys.stdin:
 
 def test_an_engine_that_writes_without_end() -> None:
     """Long lines are read in parts; standard error is read too, because a full pipe would stop the engine."""
-    errors = list[str]()
-    engine = Engine([sys.executable, "-c", ECHO], {}, print, errors=errors.append)
+    errors = queue.SimpleQueue[str]()
+    engine = Engine([sys.executable, "-c", ECHO], {}, print, errors=errors.put)
     engine.prepare()
     engine.quit()
-    assert errors == ["x" * 70_000]
+    assert errors.get(timeout=20) == "x" * 70_000
 
 
 def test_an_error_while_reading_ends_the_engine() -> None:
@@ -79,7 +79,11 @@ def test_what_an_engine_says_before_it_is_ready() -> None:
     options = {"EvalFile": "none/nn.bin", "USI_OwnBook": "abc"}
     engine = Engine(own_engine(), options, lambda event: None, note=said.append)
     engine.prepare()
-    for name, value, reason in (("Hash", "1", "has no option 'Hash'"), ("Threads", "0", "from 1 to 512, not '0'")):
+    refused = (
+        ("Hash", "1", "has no option 'Hash'"), ("Threads", "0", "from 1 to 512, not '0'"),
+        ("EvalFile", "a\nquit", r"one line, not 'a\\x0aquit'"),
+    )  # fmt: skip
+    for name, value, reason in refused:
         with pytest.raises(EngineError, match=reason):
             engine.set_option(name, value)
     engine.quit()

@@ -95,6 +95,18 @@ def test_interrupted_multipv_reprints_no_old_line_as_a_new_depth(scripted: Scrip
     assert len({line.split(" pv ")[1].split()[0] for line in engine.seen[:-1]}) == 3
 
 
+def test_interrupted_multipv_stays_in_order_of_value(scripted: ScriptedEngine) -> None:
+    """The second line of depth 4 is worse than the third of depth 3, which depth 4 did not reach."""
+    script = Script(seconds=lambda depth: 0.0, value=lambda depth: 100 if depth < 4 else 0, stuck=(4, 2))
+    engine = scripted(script)
+    converse(engine, "setoption name MultiPV value 3", "go infinite", expect=["^info depth 3 .* multipv 3 "])
+    engine.silent("^bestmove", 0.1)
+    engine.seen.clear()
+    converse(engine, "stop", expect=["^bestmove"])
+    printed = [re.findall(r" (?:depth|cp|multipv) (-?\d+)", line) for line in engine.seen[:-1]]
+    assert printed == [["4", "-50", "3"], ["3", "0", "2"], ["4", "0", "1"]]
+
+
 def test_a_table_that_does_not_fit(scripted: ScriptedEngine) -> None:
     """The table is made smaller, with one info string a step, and the game goes on."""
     engine = scripted(Script(most_megabytes=8))

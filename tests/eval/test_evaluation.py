@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 from pathlib import Path
 
@@ -127,6 +128,16 @@ def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
         assert isinstance(loaded.weights, Network) and loaded.weights.fv_scale == used
     options.set("EvalDir", "")
     assert loaded.weights is not None and options.number("USI_Hash") == DECLARED["USI_Hash"].default
+
+
+def test_eval_options_count_from_the_first_go_on(folder: Path) -> None:
+    """Also without an isready before it."""
+    (folder / "eval_options.txt").write_text("DepthLimit=1\nUSI_Hash=2\n")
+    answered = subprocess.run(
+        [sys.executable, "-m", "usi_engine"], check=True, capture_output=True, text=True, timeout=60,
+        input=f"setoption name EvalDir value {folder}\ngo depth 9\n",
+    ).stdout  # fmt: skip
+    assert " depth 1 " in answered and " depth 2 " not in answered
 
 
 def test_an_unreadable_eval_options_is_one_line(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -49,9 +50,22 @@ def starter(kind: Callable[Arguments, SearchEngine]) -> Callable[Arguments, Coro
 
     @wraps(kind)
     async def start(*arguments: Arguments.args, **named: Arguments.kwargs) -> AsyncEngine:
-        return AsyncEngine(await asyncio.to_thread(kind, *arguments, **named))
+        thread = ThreadPoolExecutor(1)
+        made = thread.submit(kind, *arguments, **named)
+        thread.shutdown(wait=False)
+        try:
+            return AsyncEngine(await asyncio.shield(asyncio.wrap_future(made)))
+        except asyncio.CancelledError:
+            made.add_done_callback(close_unused)
+            raise
 
     return start
+
+
+def close_unused(made: Future[SearchEngine]) -> None:
+    """End an engine for which nobody waits any more."""
+    if made.exception() is None:
+        made.result().close()
 
 
 def coroutine(

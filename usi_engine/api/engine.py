@@ -13,6 +13,7 @@ import os
 import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.api.results import (
@@ -55,6 +56,7 @@ HEEDED = (
     "GenerateAllLegalMoves", "NetworkDelay", "NetworkDelay2", "MinimumThinkingTime", "SlowMover", "RoundUpToFullSecond",
 )  # fmt: skip
 MADE_ANEW = frozenset({"Threads", "USI_Hash", "EvalFile"})
+OWN_DEFAULTS = {"Threads": 1, "USI_Hash": MEGABYTES}
 
 
 class Watched(Reporter):
@@ -101,7 +103,8 @@ class Engine(SearchEngine):
     @property
     def options(self) -> dict[str, str]:
         """The options by name, with type, default and range as USI declares them: `spin default 1 min 1 max 8`."""
-        return {name: DECLARED[name].declaration() for name in HEEDED}
+        own = {name: replace(spin(name), default=number) for name, number in OWN_DEFAULTS.items()}
+        return {name: own.get(name, DECLARED[name]).declaration() for name in HEEDED}
 
     def configure(self, options: OptionValues) -> None:
         """Set options that concern the search; a new value of Threads, USI_Hash or EvalFile clears the TT.
@@ -280,9 +283,14 @@ def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:
 
 def checked_spin(name: str, number: int) -> None:
     """Raise ValueError for a number out of the range of this option."""
+    checked_number(name, number, spin(name).least, spin(name).most)
+
+
+def spin(name: str) -> Spin:
+    """Return the range and default of an option that is a number."""
     kind = DECLARED[name]
     assert isinstance(kind, Spin)
-    checked_number(name, number, kind.least, kind.most)
+    return kind
 
 
 def checked_moves(moves: Sequence[str] | None) -> Sequence[str] | None:

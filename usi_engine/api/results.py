@@ -85,6 +85,8 @@ def limit_of(limit: Limit | None, nodes: int | None, depth: int | None, time: fl
     """Return a limit given as such or as keywords. ValueError if it is given in both ways."""
     if limit is None:
         return Limit(time, nodes, depth)
+    if not isinstance(limit, Limit):
+        raise TypeError(f"give a Limit, or nodes=, depth= or time=, not {limit!r:.60}")
     if (nodes, depth, time) != (None, None, None):
         raise ValueError("give either a Limit or nodes, depth and time")
     return limit

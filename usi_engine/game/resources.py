@@ -96,6 +96,7 @@ class Resources:
 
     def load_in_play(self) -> None:
         """Load, but keep the size of the TT: while a clock runs there is no time to allocate another."""
+        self.read_eval_options()
         self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
 
     def retry_failed(self) -> None:
@@ -151,7 +152,7 @@ class Resources:
 
     def _load_weights(self) -> None:
         """Load the evaluation if it changed, else the package's network, else none. Drops the thread pools."""
-        self._read_eval_options()
+        self.read_eval_options()
         key = self._evaluation_name(), self._options.number("FV_SCALE") or self._advised_scale
         if key == self._weights_key:
             return
@@ -166,7 +167,8 @@ class Resources:
                 self._weights_failed = True
                 self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
 
-    def _read_eval_options(self) -> None:
+    def read_eval_options(self) -> None:
+        """Set the options that the evaluation's eval_options.txt advises, once per evaluation."""
         name = self._evaluation_name()
         if name == self._advised_by:
             return

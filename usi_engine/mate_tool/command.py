@@ -89,7 +89,7 @@ def problem_of(game: Game) -> MateProblem:
 
 def verdict(result: MateResult) -> str:
     """Return the result in words, with the length of a mate or the reason why the problem could not be read."""
-    if result.fault:
+    if result.status == "unreadable":
         return _("cannot be read: {reason}").format(reason=result.fault)
     if result.status != "mate":
         return _("no mate") if result.status == "nomate" else _("undecided")
@@ -115,6 +115,8 @@ def lines_of(core: Core, result: MateResult, args: argparse.Namespace) -> Iterat
     if result.status != "mate" and name:
         yield f"    {result.problem.sfen}"
     yield from (f"    {line}" for line in japanese)
+    if result.status == "mate" and result.fault:
+        yield f"    {result.fault}"
     if result.others is not None:
         yield from lines_of_others(core, result, result.others, args)
 
@@ -165,7 +167,8 @@ def summary(others: list[SecondSolution]) -> str:
 
 def is_solved(result: MateResult) -> bool:
     """Return True if the line mates and no second solution or undecided check was found."""
-    return result.status == "mate" and not result.wrong and (result.others is None or result.is_unique)
+    sound = result.status == "mate" and not result.wrong and not result.fault
+    return sound and (result.others is None or result.is_unique)
 
 
 def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> list[MateResult]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
 
-WIDTHS = (6, 10, 8, 9, 11, 12, 7, 9, 8, 13, 10, 8)  # of the table's columns
+WIDTHS = (6, 10, 10, 9, 11, 12, 7, 9, 8, 13, 10, 8)  # of the table's columns
 QUOTED = 60  # characters of a text that a message shows
 
 
@@ -47,7 +47,7 @@ class MateProblem:
 
 @dataclass(frozen=True)
 class MateResult:
-    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`.
+    """The result of a problem: `status` is the solver's, or `unreadable`. `fault`: what is wrong with the problem.
 
     `wrong` marks moves that do not mate. `others` are the second solutions, None if they were not looked for; `proved`
     is True if they were along the file's solution or a shortest mate.
@@ -219,14 +219,14 @@ class Solvers:
         return status, moves, solver.nodes
 
     def _examine(self, result: MateResult, board: Board, solver: MateSolver, stop: StopToken) -> MateResult:
-        """Look for second solutions along the file's solution or the line found. ValueError if that is no mate."""
+        """Look for second solutions along the file's solution or the line found."""
         proved = solver.proved_shortest or bool(result.problem.solution)
         stop.set_in(self._limits.seconds - result.seconds)
         try:
             examination = Examination(board, result.solution)
         except ValueError:
             text = escaped(" ".join(result.solution)[:QUOTED])
-            raise ValueError(_("the file's solution does not mate: '{moves}'").format(moves=text)) from None
+            return replace(result, fault=_("the file's solution does not mate: '{moves}'").format(moves=text))
         limit = self._limits.nodes
         with progress_bar(examination.total if self._is_only_problem else 0, _("checks")) as step:
             for _decided in examination.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):

@@ -181,9 +181,10 @@ class Search:
             return last if last.lines else self._static_result(board)
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
         first = replace(as_line(best, depth), value=value)
-        new = best_first([first, *(as_line(root, depth) for root in exact)])
-        moves = {line.move for line in new}
-        return SearchResult(depth, (*new, *(line for line in last.lines if line.move not in moves))[:count])
+        new_best, *new = best_first([first, *(as_line(root, depth) for root in exact)])
+        moves = {line.move for line in (new_best, *new)}
+        rest = best_first([*new, *(line for line in last.lines if line.move not in moves)])
+        return SearchResult(depth, (new_best, *rest)[:count])
 
     def _prefers_previous(self, best: RootLine, value: int, last: SearchResult) -> bool:
         """Return whether to prefer the depth before to the one that was cut short, whose first line is `best`."""

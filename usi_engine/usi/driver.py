@@ -205,6 +205,9 @@ class Engine:
             raise UnknownOption(
                 message.format(engine=engine, name=name, least=limits[1], greatest=limits[2], value=value[:40])
             )
+        if "\n" in value or "\r" in value:
+            message = _("{engine}: the value of {name} must be one line, not '{value}'")
+            raise UnknownOption(message.format(engine=engine, name=name, value=printable(value[:40])))
         self._send(f"setoption name {name}" + (f" value {value}" if value else ""))
 
     def prepare(self, max_moves: int = 0) -> None:
