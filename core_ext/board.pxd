@@ -13,5 +13,4 @@ cdef class Board:
     cdef Position pos
     cdef list played        # moves pushed since the set-up, as ints
     cdef Board _copy(self, kind)
-    cdef str _last_square(self)
     cdef list _hands(self)

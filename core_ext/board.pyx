@@ -20,7 +20,7 @@ from core_ext.shogi.movegen cimport (
     CheckInfo, generate_checks, generate_legal, generate_pseudo_legal, gives_check, has_legal_move, init_check_info,
     perft,
 )
-from core_ext.shogi.ki2 import find_ki2, ki2_text
+from core_ext.shogi.ki2 import find_ki2, ki2_text, last_square
 from core_ext.shogi.notation import PASS, csa_text, find_csa, find_kif, flip_move, flip_sfen, kif_text
 from core_ext.shogi.outcome import Outcome, Termination
 from core_ext.shogi.position cimport (
@@ -379,7 +379,9 @@ cdef class Board:
         cdef uint64_t made = 0
         cdef int escapes = max_escapes
         reserve_plies(&self.pos, 3)
-        return names_of(line, line + 3) if mate_in_three(&self.pos, escapes, line, &made) else []
+        if mate_in_one(&self.pos) != NO_MOVE or not mate_in_three(&self.pos, escapes, line, &made):
+            return []
+        return names_of(line, line + 3)
 
     def repetition(self):
         """Return the result of fourfold repetition for the side to move: `none`, `draw`, `win` (the opponent gave
@@ -442,10 +444,10 @@ cdef class Board:
     def perft(self, depth: int):
         """Count the leaves of the tree of all legal moves, 0 to 64 plies deep. Releases the GIL."""
         cdef uint64_t leaves
-        cdef int plies = depth
         cdef Board own = self._copy(Board)  # other threads may change this one meanwhile
-        if not 0 <= plies <= 64:
+        if not 0 <= depth <= 64:
             raise ValueError(f"perft depth {depth} is not between 0 and 64")
+        cdef int plies = depth
         reserve_plies(&own.pos, plies)
         with nogil:
             leaves = perft(&own.pos, plies)
@@ -469,14 +471,14 @@ cdef class Board:
     def kif(self, move: str):
         """Return a legal move as KIF text (`７六歩(77)`, `同　銀(31)`, `５五角打`); ValueError for any other text."""
         cdef int parsed = parse_move(&self.pos, move)
-        return kif_text(move, mover(&self.pos, <Move>parsed), self._last_square())
+        return kif_text(move, mover(&self.pos, <Move>parsed), last_square(self))
 
     def parse_kif(self, text: str):
         """Return the legal move that a KIF text means; ValueError if it means none or several.
 
         The text may have the mark of the side (`▲７六歩`) and half-width digits, and lack the origin if one move fits.
         """
-        return find_kif(text, self.pos.side, self._last_square(), with_movers(&self.pos))
+        return find_kif(text, self.pos.side, last_square(self), with_movers(&self.pos))
 
     def push_kif(self, text: str):
         """Make a move given as KIF text and return it; ValueError as in `parse_kif`."""
@@ -502,12 +504,6 @@ cdef class Board:
         self.push(move)
         return move
 
-    cdef str _last_square(self):
-        """Return the destination of the last move; empty if there is none, and after a pass."""
-        if not self.played or self.played[len(self.played) - 1] == NULL_MOVE:
-            return ""
-        return format_square(to_square(<Move><int>self.played[len(self.played) - 1]))
-
     def ascii(self):
         """Return the board and hands as text with sfen letters, Black at the bottom."""
         return ascii_diagram(self.piece_map(), self._hands())
@@ -518,7 +514,7 @@ cdef class Board:
 
     def svg(self):
         """Return a picture of the board and hands as SVG text, with the squares of the last move marked."""
-        move = self.peek() if self._last_square() else ""
+        move = self.peek() if last_square(self) else ""
         return svg_diagram(self.piece_map(), self._hands(), [name for name in (move[:2], move[2:4]) if name.islower()])
 
     def _repr_svg_(self):

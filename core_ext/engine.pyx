@@ -441,7 +441,7 @@ cdef class MateSolver:
         cdef int status
         cdef uint64_t limit = node_limit
         cdef Move move = parse_move(&given.pos, check)
-        if not given.gives_check(check):
+        if not Board.gives_check(given, check):     # not a subclass's, which may change the board
             raise ValueError(f"'{check}' gives no check")
         self._check_idle()
         set_root(&self.solver, &given.pos)

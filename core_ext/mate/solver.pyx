@@ -68,8 +68,11 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
 cdef void avoid_position(Solver *s, const Position *pos, bint store) noexcept nogil:
     cdef Hand hand = hand_of(pos, s.attacker)
     cdef PnResult result = disproved(hand, UNLIMITED, PATH_INDEPENDENT)
+    cdef int blocked_slider
     if store:
-        proof_table_store(s.table, node_key(s, pos.state.board_key, 0), hand, 0, &result, PROOF_INFINITE)
+        for blocked_slider in range(SQUARES + 1):   # also where an interposition led to it
+            proof_table_store(s.table, node_key(s, pos.state.board_key, blocked_slider), hand, 0, &result,
+                              PROOF_INFINITE)
     else:
         s.salt ^= extend_path(0, pos.state.board_key, hand)
 

@@ -370,8 +370,6 @@ cdef Repetition game_repetition(const Position *pos) noexcept nogil:
     """Find a repetition by the rules: the fourth occurrence of the position, judged over the moves since the first."""
     cdef const State *state = pos.state
     cdef int plies, times = 1
-    if pos.seen[state.board_key & (SEEN_SLOTS - 1)] < 3:
-        return NO_REPETITION
     for plies in range(4, state.since_null + 1, 2):
         if (state - plies).board_key == state.board_key and (state - plies).hand_key == state.hand_key:
             times += 1

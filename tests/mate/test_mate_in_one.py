@@ -98,8 +98,9 @@ def mates_after(board: Board, answer: str) -> bool:
 
 def compare_three(board: Board) -> bool:
     """Return whether a mate in three is found; check that it is one."""
-    line = [] if board.mate_in_one() else board.mate_in_three()
+    line = board.mate_in_three()
     if line:
+        assert not board.mate_in_one()
         assert holds_in_three(board, line[0]), f"{board.sfen()}: {line}"
         assert len(line) == 3 and Board.from_moves(line, board.sfen()).is_checkmate()
     return bool(line)

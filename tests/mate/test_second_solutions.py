@@ -96,6 +96,17 @@ def test_avoided_positions(solver: MateSolver) -> None:
     assert solver.solve(board)[0] == "mate"
 
 
+def test_avoided_positions_after_interpositions() -> None:
+    """Also if the table is full of other positions."""
+    board = Board("9/9/9/2B5k/8N/7R1/9/9/9 b Srb4g3s3n4l18p 1")
+    line = ["2f2c+", "1d1e", "S*2f", "1e1f", "7d3h", "P*2g", "2c2e"]
+    avoided = Board.from_moves(line[:6], board.sfen())
+    solver = MateSolver(1, StopToken())
+    solver.solve(Board("8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"), 34000)
+    status, found = solver.solve_check(board, line[0], 50000, [avoided])
+    assert (status, found[:6] == line[:6]) == ("mate", False)
+
+
 def test_refused_checks(solver: MateSolver) -> None:
     for move in ("7c7d", "7c7a", "x"):
         with pytest.raises(ValueError, match=move):
