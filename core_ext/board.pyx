@@ -35,7 +35,7 @@ from core_ext.shogi.sfen cimport (
 )
 from core_ext.shogi.types cimport (
     GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, SQUARES, dropped_type, from_square, is_drop, make_piece,
-    to_square, uint64_t,
+    uint64_t,
 )
 
 BLACK = 0
