@@ -204,7 +204,7 @@ OPPONENT ?= $(abspath $(BIN))/usi_engine
 GAMES ?= 10
 TIME ?= 0/0.1
 OPTIONS ?=
-KEEP ?= runs/match-$(notdir $(OPPONENT))
+KEEP ?= runs/match-$(notdir $(firstword $(OPPONENT)))
 match: build
 	$(PY) -m bench.strength.match --engine $(BIN)/usi_engine --engine '$(OPPONENT)' $(OPTIONS:%=--option '%') \
 		$(if $(NODES),--nodes $(NODES),--time $(TIME)) --games $(GAMES) --record kif --keep $(KEEP)

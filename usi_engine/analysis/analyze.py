@@ -36,7 +36,7 @@ INDEX = "index"
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     made = Parser("usi_engine analyze", description=_("Analyse every move of game records."))
-    games = _("KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
+    games = _("KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP")
     made.add_argument("games", nargs="+", type=Path, metavar="GAME", help=games)
     kif = _("write KIF with values and lines; for several games, into this folder")
     made.add_argument("--kif", type=Path, metavar="OUT", help=kif)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
 
-WIDTHS = (6, 10, 10, 9, 11, 12, 7, 9, 8, 13, 10, 8)  # of the table's columns
+WIDTHS = (6, 10, 10, 9, 11, 12, 7, 9, 8, 13, 10, 10)  # of the table's columns
 QUOTED = 60  # characters of a text that a message shows
 
 
