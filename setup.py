@@ -104,7 +104,12 @@ def program_of(command: list[str]) -> list[str]:
 def instructions_used(compiler: list[str]) -> list[str]:
     """Return the instruction sets that gcc or clang may use with our flags: it defines a macro for each."""
     command = [*compiler, *target_flags(), "-dM", "-E", "-x", "c", os.devnull]
-    defined = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    try:
+        defined = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    except FileNotFoundError:
+        raise SystemExit(f"there is no C compiler {command[0]!r}") from None
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"{command[0]} cannot compile for CORE_EXT_ARCH={ARCH}: {error.stderr.strip()}") from None
     return [name for name in INSTRUCTION_SETS if f"__{name}__" in defined]
 
 

@@ -323,5 +323,6 @@ def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch:
     monkeypatch.setattr(records, "write_new", fail)
     run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
-    assert run.notes[-1] == "won at move 1 (RESIGN): no record: too large"
+    assert run.notes[-1] == "won at move 1 (RESIGN): no record: too large; position startpos moves 7g7f"
+    assert run.client.lost_records == 1
     assert run.notes.count("test+1 is not saved while it is played: too large") == 1

@@ -11,6 +11,8 @@ import pytest
 
 from tests.csa.server import Server, Talk
 from tests.programs import ROOT
+from usi_engine.core import CoreError
+from usi_engine.csa import command
 from usi_engine.csa.command import address_of, arguments_of, main, options_of, password_of, settings_of
 
 LEAST = ["host", "--user", "us", "--password", "secret"]
@@ -74,6 +76,17 @@ def test_numbers_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -
     name, _, number = option.partition("=")
     assert ended.value.code == 2
     assert f"argument {name}: '{number}' is not a" in capsys.readouterr().err
+
+
+def test_the_core_is_loaded_before_the_login(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking() -> None:
+        raise CoreError("this build needs a processor with AVX2")
+
+    monkeypatch.setattr(command, "load_core", lacking)
+    assert command.main(["--user", "us", "--password", "secret", "127.0.0.1:1"]) == 1
+    assert capsys.readouterr().err == "this build needs a processor with AVX2\n"
 
 
 OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # set by make sanitize

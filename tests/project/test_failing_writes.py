@@ -203,3 +203,28 @@ def test_the_record_of_a_running_game_fails_with_one_note(tmp_path: Path) -> Non
         assert [FULL in note for note in notes] == [True] * failed
         assert all(content(folder).values())
     assert not failed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
+def test_links_pipes_and_permissions_stay(tmp_path: Path) -> None:
+    file, link, pipe = tmp_path / "a.csa", tmp_path / "link.csa", tmp_path / "pipe.csa"
+    file.write_text("before")
+    file.chmod(0o600)
+    link.symlink_to(file)
+    os.mkfifo(pipe)
+    write_text(link, "after")
+    assert (link.is_symlink(), file.read_text(), file.stat().st_mode & 0o777) == (True, "after", 0o600)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_text(pipe, "piped")
+    assert (os.read(reader, 9), pipe.is_fifo()) == (b"piped", True)
+    os.close(reader)
+    with pytest.raises(NotADirectoryError):
+        write_text(file / "b.csa", "")
+
+
+def test_no_position_replaces_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games, out = tmp_path / "games.tsv", tmp_path / "out.psv"
+    games.write_text("")
+    out.write_bytes(b"before")
+    assert learn(["export", str(games), "--out", str(out)]) == 1
+    assert "no position for" in capsys.readouterr().err and out.read_bytes() == b"before"

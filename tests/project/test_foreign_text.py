@@ -12,6 +12,7 @@ import pytest
 from tests.records.common import RECORDS
 from usi_engine.analysis.analyze import main as analyze
 from usi_engine.book_tool.command import main as book
+from usi_engine.learn.command import main as learn
 from usi_engine.records.convert import main as convert
 
 QUICK = ["--nodes", "10", "--hash", "1", "--eval", "material"]
@@ -33,3 +34,11 @@ def test_names_of_files(
     command([*first, str(game), str(tmp_path / "none\x1b[2J.kif"), *words, str(out)])
     printed = "".join(capsys.readouterr())
     assert "none\\x1b[2J.kif" in printed and "\x1b" not in printed
+
+
+def test_lines_of_training_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = tmp_path / "games.tsv"
+    games.write_text("a\x1b[2Jb\n", encoding="utf-8")
+    assert learn(["export", str(games), "--out", str(tmp_path / "out.psv")]) == 1
+    printed = capsys.readouterr().err
+    assert "a\\x1b[2Jb" in printed and "\x1b" not in printed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 from typing import Any
 
@@ -39,6 +40,19 @@ def test_compiler_command_without_options() -> None:
     """A wrapper such as ccache belongs to the command."""
     commands = [["gcc", "-pthread", "-O2"], ["ccache", "gcc", "-O2"], ["cc"]]
     assert evaluate(f"[program_of(command) for command in {commands}]") == [["gcc"], ["ccache", "gcc"], ["cc"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks gcc or clang")
+@pytest.mark.parametrize(
+    ("compiler", "reason"),
+    [("no-compiler", "there is no C compiler 'no-compiler'"), ("false", "false cannot compile for CORE_EXT_ARCH=")],
+)
+def test_a_compiler_that_cannot_be_used_is_one_line(compiler: str, reason: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=f"instructions_used(['{compiler}'])", cwd=ROOT, check=False,
+        capture_output=True, text=True, env={**os.environ, "CORE_EXT_SKIP": "1"},
+    )  # fmt: skip
+    assert ended.returncode == 1 and ended.stderr.startswith(reason) and ended.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="asks gcc or clang")

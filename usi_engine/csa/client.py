@@ -20,6 +20,7 @@ from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut
 from usi_engine.csa.record import RunningRecord
 from usi_engine.language import _, text_of
 from usi_engine.usi.driver import Engine, EngineEvent, EngineGone
+from usi_engine.usi.protocol import position_words
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
 LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10
@@ -83,6 +84,7 @@ class Client:
         self._leaving = threading.Event()
         self._failures, self._was_accepted = 0, False  # failed sessions in a row; if a login was accepted
         self.tally: Counter[str] = Counter()
+        self.lost_records = 0
 
     def post(self, event: EngineEvent) -> None:
         """Take an event of the engine, from any thread."""
@@ -270,7 +272,9 @@ class Client:
         try:
             place = str(record.finish())
         except Exception as error:  # whatever it is, the next game can be played
-            place = _("no record: {error}").format(error=text_of(error))
+            self.lost_records += 1
+            moves = position_words(game.position.start, game.position.moves)
+            place = _("no record: {error}; position {moves}").format(error=text_of(error), moves=moves)
         text = _("{result} at move {count} ({cause}): {place}")
         values = {"result": words()[result], "count": len(game.played), "cause": ending.cause, "place": place}
         self._note(text.format(**values))

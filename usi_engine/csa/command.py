@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 import usi_engine
-from usi_engine.core import INTERRUPTED
+from usi_engine.core import INTERRUPTED, CoreError, load_core
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
@@ -198,8 +198,11 @@ class Outputs:
         return all(written)
 
 
-def play(args: argparse.Namespace, outputs: Outputs) -> None:
-    """Log in and play. UsageError, SessionError, EngineError, OSError."""
+def play(args: argparse.Namespace, outputs: Outputs) -> int:
+    """Log in and play. Return 1 if a record could not be written. UsageError, SessionError, EngineError, CoreError,
+    OSError.
+    """
+    load_core()  # the rules: fails before the login
     client = Client(settings_of(args), outputs.note, outputs.log)
     os.environ.pop(args.password_env or "", None)  # an engine gets a copy of the environment
     args.records.mkdir(parents=True, exist_ok=True)  # fails before the first game
@@ -212,17 +215,17 @@ def play(args: argparse.Namespace, outputs: Outputs) -> None:
         finally:
             if client.tally:
                 outputs.note(client.summary())
+    return int(client.lost_records > 0)
 
 
 def status_of(args: argparse.Namespace, outputs: Outputs) -> int:
     """Play and return the exit status."""
     try:
-        play(args, outputs)
+        return play(args, outputs)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Ended as ended:
         return SIGNALLED + ended.number
-    return 0
 
 
 def main(words: list[str]) -> int:
@@ -232,7 +235,7 @@ def main(words: list[str]) -> int:
     try:
         outputs = Outputs(args.log)
         status = status_of(args, outputs)
-    except (UsageError, SessionError, EngineError, OSError) as error:
+    except (UsageError, SessionError, EngineError, CoreError, OSError) as error:
         errors.put(text_of(error))
     written = [outputs.close() if outputs else True, errors.close()]
     if not all(written):

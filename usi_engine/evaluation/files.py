@@ -46,7 +46,8 @@ def named_errors(kind: str, path: str | Path) -> Iterator[None]:
         message = _("cannot read the {kind} '{path}': {reason}")
         raise WeightsError(message.format(kind=_(kind), path=path, reason=reason_of(error))) from None
     except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:  # also from impossible paths
-        raise unusable(kind, ascii(str(path)), repr(error)) from None
+        reason = str(error) if isinstance(error, RuntimeError) else repr(error)  # such as a home folder that is missing
+        raise unusable(kind, ascii(str(path)), reason) from None
 
 
 def unusable(kind: str, quoted: str, reason: str) -> WeightsError:

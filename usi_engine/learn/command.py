@@ -15,6 +15,7 @@ from usi_engine.language import text_of
 from usi_engine.learn.nnue.network_card import MOST_TEMPO
 from usi_engine.learn.nnue.plan import WARM_START_RATE, NetworkPlan
 from usi_engine.usi.arguments import Parser, real, spin, whole
+from usi_engine.usi.output import show
 
 NO_LEAVES = "none"
 DESCRIPTION = (
@@ -177,7 +178,7 @@ def run_corpus(args: argparse.Namespace) -> None:
 
 def print_skipped(line: str) -> None:
     if line:
-        print(line, file=sys.stderr)
+        show(line, file=sys.stderr)
 
 
 def run_train(args: argparse.Namespace) -> None:
@@ -332,6 +333,6 @@ def main(arguments: list[str]) -> int:
         print(f"stopped; the same command {again}", file=sys.stderr)
         return 130
     except (OSError, ValueError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        show(text_of(error), file=sys.stderr)
         return 1
     return 0

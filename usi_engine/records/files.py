@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,12 +40,20 @@ def naming_errors(path: Path, part: Path | None = None) -> Iterator[None]:
 def atomic_write(path: Path, name: str = "") -> Iterator[Path]:
     """Yield a temporary path, which is renamed to `path` if the block succeeds and deleted if it fails.
 
-    `name` is its name, by default that of `path` with `.part`: what a killed program leaves is then replaced.
+    `name` is its name, by default that of `path` with `.part`: what a killed program leaves is then replaced. A link
+    stays, its target is replaced; a file keeps its permissions. A device or a pipe is yielded itself.
     """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with naming_errors(path):
+            yield path
+        return
     part = path.with_name(name or path.name + ".part")
     try:
         with naming_errors(path, part):
             yield part
+            if path.is_file():
+                shutil.copymode(path, part)
             os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
@@ -57,9 +67,17 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
     """
     data = encoded(path, text, encoding)
     with naming_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     with atomic_write(path, f"{secrets.token_hex(8)}.part") as part:  # two programs may write this file
         part.write_bytes(data)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, unless they exist. OSError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:

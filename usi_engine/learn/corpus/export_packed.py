@@ -7,6 +7,7 @@ from pathlib import Path
 from usi_engine.learn.corpus.packed import WRITERS, packed_positions
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
 from usi_engine.learn.files import check_not_weights, check_output, check_suffix
+from usi_engine.learn.game import SourceError
 from usi_engine.progress import Progress
 from usi_engine.records.files import atomic_write
 
@@ -29,4 +30,6 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
                 positions = []
             file.write(b"".join(positions))
             progress.add(1, len(positions))
+        if not progress.positions:
+            raise SourceError(f"no position for {out}{': ' if source.skipped.count else ''}{source.skipped.line}")
     return progress.positions, source.skipped
