@@ -19,7 +19,7 @@
 #define KOMADORI_EXCHANGE_ACQUIRE(word, value) atomic_exchange_explicit(&(word), (value), memory_order_acquire)
 #endif
 
-/* Reads of a taken lock before a thread yields the processor: the owner may have lost its own. */
+/* Reads of a taken lock before a thread yields the processor: the owner may be waiting for one. */
 enum { LOCK_SPINS = 256 };
 
 /* All zero: free. */

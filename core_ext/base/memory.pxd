@@ -6,7 +6,7 @@ Every allocation of the core is made here, so that tests can let each of them fa
 from core_ext.base.atomic cimport SharedWord
 
 cdef extern from "base/memory.h" nogil:
-    # Make the system back a new block with memory now instead of at the first writes.
+    # Prefault a new block: make the system back it with memory now.
     void touch_large(void *start, size_t bytes)
     # Zero a block; pages that were never written stay unbacked.
     void clear_large(void *start, size_t bytes)

@@ -32,7 +32,7 @@ static inline void join_thread(Thread *thread)
     PyThread_acquire_lock(thread->ended, WAIT_LOCK);
 }
 
-/* Free what a joined thread left, or one that was never started. */
+/* Free the resources of a thread that was joined or never started. */
 static inline void free_thread(Thread *thread)
 {
     if (thread->ended != NULL) {

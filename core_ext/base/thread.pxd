@@ -9,5 +9,5 @@ cdef extern from "base/thread.h" nogil:
     void end_thread(Thread *thread)
     # Wait until a started thread has ended.
     void join_thread(Thread *thread)
-    # Free what a joined thread left, or one that was never started.
+    # Free the resources of a thread that was joined or never started.
     void free_thread(Thread *thread)

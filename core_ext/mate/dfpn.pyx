@@ -5,8 +5,8 @@ Extensions of the plain algorithm:
 - Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces; an unsolved
   node's numbers are at least the pn of the same board with more pieces and the dn with fewer (as in KomoringHeights).
 - A repetition counts as no mate. A disproof that depends on a repetition is stored only for its path (A. Kishimoto and
-  M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one. In a search for a
-  mate within some plies it is none either: a shortest mate does not return to a position.
+  M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one.
+  Repetitions are no mates in length-limited searches either: a shortest mate repeats no position.
 - Nearly equal moves (promotion or not; interposing drops on one square, or on squares without support) form a group.
   Each waits until the one before it is settled (as in KomoringHeights 1.1), so that sums are not overestimated.
 - Initial proof and disproof numbers: see mate.solver.
@@ -14,7 +14,7 @@ Extensions of the plain algorithm:
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
 children. Its delta is the sum of their phis at an AND node. At an OR node it is the greatest phi and the bit length of
 each other child's phi (a constant in weak proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): a sum
-would count positions twice that several checks lead to. A search for a mate within some plies mostly has to disprove
+would double-count positions that several checks lead to. A search for a mate within some plies mostly has to disprove
 every check: it takes the greatest phi and half the sum of the others.
 """
 
@@ -242,7 +242,7 @@ cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcep
 
 cdef inline int plies_to_mate(const Child *child) noexcept nogil:
     """Return the length of a mate that begins with this proved check; the capture of a futile interposition takes back
-    the plies of both.
+    both plies.
     """
     return -1 if child.futile else child.result.length + 1
 

@@ -154,7 +154,7 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun, 
 
 
 cdef const Stop *lift_limits(Solver *s, Stop *never) noexcept nogil:
-    """Let GRACE more nodes be searched in spite of the limits; return the former stop flag."""
+    """Allow GRACE more nodes beyond the limits; return the former stop flag."""
     cdef const Stop *stop = s.stop
     clear_stop(never)
     s.stop = never
@@ -180,7 +180,7 @@ cdef int extend_line(Solver *s, Move *line, int length, int room, int *most) noe
 
 
 cdef int proved_line(Solver *s, Move *line, int room, int begun, int most) noexcept nogil:
-    """Continue a line after `begun` moves by the proof's, of at most `most` plies; return its length, or 0 at a limit.
+    """Continue a line after `begun` moves with the proof, at most `most` plies; return its length, or 0 at a limit.
 
     Parts that the table has dropped are searched again. After a limit GRACE nodes are left, which are enough if little
     was dropped.

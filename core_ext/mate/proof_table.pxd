@@ -59,8 +59,8 @@ cdef void proof_table_clear(ProofTable *table) noexcept nogil
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
 # Prefetch the node's entries.
 cdef void proof_table_prefetch(ProofTable *table, uint64_t key) noexcept nogil
-# Find the stored result for a mate within `remaining` plies of a node reached on the path `path_key`, which is another
-# one for each limit of the search. If there is none, return False and set lower bounds of pn and dn from nodes with
+# Find the stored result for a mate within `remaining` plies of a node reached on the path `path_key`, which
+# differs for each limit of the search. If there is none, return False and set lower bounds of pn and dn from nodes with
 # other hands.
 cdef bint proof_table_probe(ProofTable *table, uint64_t key, Hand hand, int remaining, uint64_t path_key,
                             PnResult *found) noexcept nogil

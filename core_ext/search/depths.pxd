@@ -78,7 +78,7 @@ cdef inline int reduction(const Node *node, const Candidate *candidate) noexcept
 
 
 cdef inline int reduced_depth(const Node *node, int amount, int depth) noexcept nogil:
-    """Return the depth of the reduced search: at least 1, at most two plies above unreduced; one more in a PV node."""
+    """Return the depth of the reduced search: at least 1, at most depth + 2; one more in a PV node."""
     return clamp(depth - amount // 1024, 1, depth + 2 if depth > 0 else 1) + node.pv
 
 

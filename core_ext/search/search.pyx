@@ -52,7 +52,7 @@ cdef enum:
 # ---- null move ----
 
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
-    """Return whether the position is good enough before a move. Shogi has almost no zugzwang.
+    """Return whether the static value is high enough for a null move. Shogi has almost no zugzwang.
 
     Only in cut nodes, so never twice in a row: the node after a null move is not a cut node.
     """

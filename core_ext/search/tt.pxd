@@ -45,7 +45,7 @@ cdef struct TTData:
 
 # Allocate an empty table. MemoryError.
 cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1
-# Make the system provide the memory of a new table now instead of at the first writes.
+# Prefault a new table, so that the first writes do not wait for memory.
 cdef void tt_touch(TranspositionTable *table) noexcept nogil
 cdef void tt_free(TranspositionTable *table) noexcept nogil
 # Clear part number `part`, from 0, of `parts` equal parts, so that threads can share the work.

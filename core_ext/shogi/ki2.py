@@ -38,7 +38,7 @@ WORDS: dict[str, Callable[[Vector], bool]] = {
     "引": lambda origin: origin[1] < 0,
 }
 SIDES, MOTIONS = {1: "右", -1: "左", 0: "直"}, {1: "上", 0: "寄", -1: "引"}
-RANGERS = ("+B", "+R")  # have no 直: straight ahead is right or left of the other one
+RANGERS = ("+B", "+R")  # take no 直: of two, one is 右 and the other 左
 PROMOTABLE = "PLNSBR"
 
 

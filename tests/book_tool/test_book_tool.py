@@ -237,7 +237,7 @@ def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.C
     """An input is not replaced either: one line, status 2. A book or an empty file is replaced."""
     record, other = Path(games(tmp_path, "7g7f 3c3d")), tmp_path / "other.usi"
     other.write_text("startpos moves 2g2f\n")
-    for out, message in ((record, "is also read"), (other, "is not a book"), (tmp_path, "not a regular")):
+    for out, message in ((record, "is also an input"), (other, "is not a book"), (tmp_path, "not a regular")):
         before = {path: path.read_bytes() for path in (record, other)}
         assert main(["build", str(record), "--out", str(out), "--min-games", "1"]) == 2
         errors = capsys.readouterr().err

@@ -162,7 +162,7 @@ def test_reasons_for_no_connection(error: Exception, text: str) -> None:
     [
         (summary("bad").replace("Total_Time:10", "Total_Time:ten"), "Total_Time is 'ten'"),
         (summary("bad").replace("Your_Turn:+", "Your_Turn:x"), "Your_Turn is 'x'"),
-        (summary("bad").replace("-OU", "-XX"), "no CSA position"),
+        (summary("bad").replace("-OU", "-XX"), "not a CSA position"),
         (summary("bad", position=START_POSITION + "\n+7775FU,T1"), "illegal move: '+7775FU'"),
     ],
 )
@@ -323,6 +323,6 @@ def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch:
     monkeypatch.setattr(records, "write_new", fail)
     run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
-    assert run.notes[-1] == "won at move 1 (RESIGN): no record: too large; position startpos moves 7g7f"
+    assert run.notes[-1] == "won at move 1 (RESIGN): not saved: too large; position startpos moves 7g7f"
     assert run.client.lost_records == 1
     assert run.notes.count("test+1 is not saved while it is played: too large") == 1

@@ -54,7 +54,7 @@ def test_illegal_usi(usi: str) -> None:
 
 @pytest.mark.parametrize("lines", [["nonsense"], ["P1-XX"], []])
 def test_no_position(lines: list[str]) -> None:
-    with pytest.raises(ValueError, match="no CSA position"):
+    with pytest.raises(ValueError, match="not a CSA position"):
         GamePosition(lines)
     with pytest.raises(ValueError, match=r"^a king is missing in '4k4/9/9/9/9/9/9/9/9 b - 1'$"):
         GamePosition(["P-51OU", "+"])

@@ -159,7 +159,7 @@ TRANSCRIPTS = {
         > go depth 2 searchmoves 5a5b 9a9b
         < ^info string .*5a5b 9a9b ; ^bestmove [1-9]
         > go searchmoves 5a5b 9g9f depth 2
-        < ^info string .*left out of searchmoves: '5a5b' ; ^bestmove 9g9f
+        < ^info string .*illegal moves in searchmoves, ignored: '5a5b' ; ^bestmove 9g9f
         > position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1 ; go depth 1 searchmoves 3d3c
         < ^info depth 1 .* pv ; ^bestmove [1-9]
         > position {MATE_IN_ONE} ; go byoyomi 100 searchmoves 5i5h

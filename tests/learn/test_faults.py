@@ -328,8 +328,8 @@ def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refu
     packed = tmp_path / "games.psv"
     assert main(["export", str(teacher), "--out", str(packed)]) == 0
     before = packed.read_bytes()
-    assert "is also read" in refusal("export", packed, "--out", packed)
-    assert "is also read" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
+    assert "is also an input" in refusal("export", packed, "--out", packed)
+    assert "is also an input" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
     assert "expected a name that ends in .tsv" in refusal("rescore", teacher, "--out", tmp_path / "x.games")
     assert packed.read_bytes() == before and before
 

@@ -261,7 +261,7 @@ def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> 
     other.write_text("another")
     once = play(f"save {path}", f"save {other}")
     assert [said for said in once.said if "exists" in said] == [
-        f"{name} exists and was not written for this game; the same command again replaces it" for name in (path, other)
+        f"{name} exists and was not written for this game; repeat the command to replace it" for name in (path, other)
     ]
     assert (path.read_text(), other.read_text(), once.loop.unsaved) == ("a diary", "another", False)
     play(f"save {path}", f"save {path}")

@@ -115,7 +115,7 @@ def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.
     others = [str(game), str(RECORDS / "handicap.kif"), "--to", "kif", "--out", str(tmp_path)]
     for words, status in (([str(game), "--out", str(game)], 2), (others, 1)):
         assert main(words) == status
-        assert f"{game} is also read" in capsys.readouterr().err
+        assert f"{game} is also an input" in capsys.readouterr().err
     assert game.read_bytes() == (RECORDS / "game.kif").read_bytes()
     assert (tmp_path / "handicap.kif").exists()
 

@@ -68,7 +68,7 @@ def test_csa_positions(lines: str, sfen: str) -> None:
     if sfen:
         assert csa_position.read_position(lines.split("|")) == sfen
     else:
-        with pytest.raises(ValueError, match="no CSA position"):
+        with pytest.raises(ValueError, match="not a CSA position"):
             csa_position.read_position(lines.split("|"))
 
 
@@ -284,7 +284,7 @@ def test_lines_of_usi(line: str, start: str, moves: list[str], end: str) -> None
         ("jkf", jkf_text(initial={"preset": "OTHER", "data": EMPTY | {"color": "0"}}),
          "record: not a color: '0'"),
         ("jkf", jkf_text({"move": {"to": {"x": 5, "y": 8}, "piece": "KI", "relative": "R"}}),
-         "move 1: no drop, and `from` is missing"),
+         "move 1: not a drop, but `from` is missing"),
         ("usi", "startpos moves break 7g7f", "line 1, move 1: cannot be read: 'break'"),
         ("usi", "sfen 9/9 b - 1", "line 1: "),
         ("usi", "startpos 7g7f", "line 1: cannot be read: '7g7f'"),

@@ -13,7 +13,7 @@ from usi_engine.records.games import Game
 from usi_engine.records.notation import japanese_text, marked_kif, move_text, name_moves, western_text
 
 NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
-JSON = "a.jkf, record: no JSON of a record: "
+JSON = "a.jkf, record: not JSON of a record: "
 TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 
 
@@ -60,7 +60,7 @@ def test_several_games_in_a_file() -> None:
         ("illegal.csa", "illegal.csa, line 22, move 7: illegal move: '+1715FU'"),
         ("illegal.jkf", "illegal.jkf, move 7: illegal move: '{color:0,from:{x:1,y:7},piece:FU,to:{x:1,y:5}}'"),
         ("illegal.usi", "illegal.usi, line 2, move 3: illegal move: '8h2c'"),
-        ("broken.jkf", "broken.jkf, line 1: no JSON: "),
+        ("broken.jkf", "broken.jkf, line 1: not JSON: "),
     ],
 )
 def test_faults_have_their_place(name: str, message: str) -> None:
@@ -77,7 +77,7 @@ def test_faults_have_their_place(name: str, message: str) -> None:
         ("a.csa", "PI\n+\n+77\n", "a.csa, line 3, move 1: not a move: '+77'"),
         ("a.csa", "PI\n+\n+7776FU\n+2726FU\n", "a.csa, line 4, move 2: a move of the other side: '+2726FU'"),
         ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
-        ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
+        ("a.jkf", "{}", "a.jkf, record: `moves` is missing or not a list"),
         ("a.jkf", "[" * 200000, JSON + "nested too deeply"),
         ("a.jkf", r'{"header":{"a":"\ud83d"},"moves":[]}', JSON + r"half of a surrogate pair: '\ud83d'"),
         ("a.kif", f"手合割：平手\n{'1' * 5000} ５五角(88)\n", f"a.kif, line 2, move 1: not a move: '{'1' * 60}...'"),

@@ -62,7 +62,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The move that a search chose, and the depth and seconds since which its choice was right; 0 if it is wrong."""
+    """The move that a search chose, and the depth and time from which a right one was chosen; 0 if wrong."""
 
     problem: Problem
     move: str

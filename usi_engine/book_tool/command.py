@@ -92,7 +92,7 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
     if not out.is_file():
         raise BookError(_("--out {file}: not a regular file").format(file=out))
     if any(path.exists() and out.samefile(path) for path in games):
-        raise BookError(_("--out {file}: is also read").format(file=out))
+        raise BookError(_("--out {file}: is also an input").format(file=out))
     with out.open("rb") as file:
         first = file.read(len(BOM + MARK))
     if first and not first.removeprefix(BOM).startswith(MARK):

@@ -274,7 +274,7 @@ class Client:
         except Exception as error:  # whatever it is, the next game can be played
             self.lost_records += 1
             moves = position_words(game.position.start, game.position.moves)
-            place = _("no record: {error}; position {moves}").format(error=text_of(error), moves=moves)
+            place = _("not saved: {error}; position {moves}").format(error=text_of(error), moves=moves)
         text = _("{result} at move {count} ({cause}): {place}")
         values = {"result": words()[result], "count": len(game.played), "cause": ending.cause, "place": place}
         self._note(text.format(**values))

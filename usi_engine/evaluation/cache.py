@@ -53,7 +53,7 @@ def cache_file(data: bytes) -> Path | None:
 
 
 def fetch(weights: Unfolded, path: Path) -> bool:
-    """Fill the allocated `weights` from the cache; return False, leaving them invalid, without an intact file."""
+    """Fill the allocated `weights` from the cache; without an intact file leave them invalid and return False."""
     arrays = weights.memory()
     try:
         with path.open("rb", buffering=0) as file:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SQUARES, BONAPIECES = 81, 1548
-MIRRORED = 45  # king squares of files 1 to 5, on one of which the own king is after mirroring
+MIRRORED = 45  # king squares of files 1 to 5, to which the perspective's king is mirrored
 
 
 @dataclass(frozen=True)
 class FeatureSet:
     """One set: its name in files, in the names of architectures, and its hash in files.
 
-    There are 1 bucket, or one for each square of the own king: SQUARES, or MIRRORED. `kings` has a pair for each
+    There is 1 bucket, or one for each square of a side's king: SQUARES or MIRRORED. `kings` has a pair for each
     feature of a king: the plane of the own king and the plane of the enemy's king, counted from the Bonapieces' end.
     """
 

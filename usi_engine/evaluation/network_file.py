@@ -120,7 +120,7 @@ def pack_dense(architecture: Architecture, stacks: Iterable[Sequence[tuple[Words
     parts: list[bytes] = []
     for layers in stacks:
         if [(bias.shape, weight.shape) for bias, weight in layers] != shapes:
-            raise ValueError(f"layers of other shapes than {shapes}")
+            raise ValueError(f"layer shapes must be {shapes}")
         parts.append(_pack_words(_stack_hash(architecture)))
         parts += [_to_bytes(words, size) for layer in layers for words, size in zip(layer, (4, 1), strict=True)]
     return b"".join(parts)
@@ -202,7 +202,7 @@ def _native_bytes(words: Words, size: int) -> bytes:
     """Return the bytes of an array. ValueError if it is not of signed integers of this size."""
     view = memoryview(words)
     if (view.format or "").strip("=@") not in _SIGNED or view.itemsize != size:
-        raise ValueError(f"an array of type {view.format} does not belong into a network")
+        raise ValueError(f"an array of type {view.format} does not belong in a network")
     data: bytes = words.tobytes()
     return data
 

@@ -159,7 +159,7 @@ def help_text() -> str:
     width = min(shutil.get_terminal_size().columns, WIDEST) - 1
     lines = [_("{name} {version}, a shogi engine for USI programs.").format(name=NAME, version=__version__), ""]
     lines += rows(commands(), width)
-    lines += ["", *wrap(_("Each of them explains itself: usi_engine play --help. --lang ja: in Japanese."), width)]
+    lines += ["", *wrap(_("Help on a command: usi_engine play --help. In Japanese: --lang ja."), width)]
     lines += ["", *wrap(_("USI commands can be given too, one after the other:"), width)]
     lines += ["  usi_engine position startpos moves 7g7f go depth 10", "  usi_engine perft 5", ""]
     lines += [*wrap(_("Commands besides those of USI:"), width), *rows(usi_commands(), width)]

@@ -227,7 +227,7 @@ class Resources:
         try:
             self.root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
         except MemoryError as error:
-            self._writer.info(f"{text_of(error)}; no mate search before a search")
+            self._writer.info(f"{text_of(error)}; playing without it")
 
     def _load_book(self) -> None:
         name = self._options.text("BookFile")

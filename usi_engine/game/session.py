@@ -366,7 +366,7 @@ class Session:
     def _root_board(self) -> Board | None:
         """Return a copy of the position to search; None if it was refused or there is no core."""
         if self._position_refused:
-            self._writer.info("the last position was refused; there is no game to play on")
+            self._writer.info("the last position was refused; send a legal one")
             return None
         try:
             return self._current().copy()

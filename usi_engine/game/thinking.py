@@ -151,7 +151,7 @@ class Thinking:
         if named and not moves:
             self._writer.info(f"no move of searchmoves is legal: '{' '.join(named)}'")
         elif refused := set(named).difference(moves):
-            self._writer.info(f"not legal, and left out of searchmoves: '{' '.join(sorted(refused))}'")
+            self._writer.info(f"illegal moves in searchmoves, ignored: '{' '.join(sorted(refused))}'")
         count = pool.set_root(board, moves or None, request.rules)
         # searchmoves may name only non-promotions, which are not searched without GenerateAllLegalMoves.
         return count or pool.set_root(board, None, request.rules)

@@ -209,8 +209,8 @@ def full_name(network: str) -> str:
 
 def train_nnue(args: argparse.Namespace, network: str, extra: dict[str, str]) -> int:
     """Train a network and write it; return its size, 0 if another process of torchrun does."""
-    # Threads of torch that wait spin for milliseconds, which makes training several times slower beside other programs,
-    # unless they are told to sleep; at once would be too early, as the next operation often follows in microseconds.
+    # Waiting torch threads spin for milliseconds, which makes training several times slower beside other programs. Let
+    # them sleep sooner, but not at once: the next operation often follows in microseconds.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     try:

@@ -19,7 +19,7 @@ def check_output(out: Path, inputs: Iterable[Path] = ()) -> None:
     if out.exists() and not out.is_file():
         raise SourceError(f"--out {out}: not a regular file")
     if out.resolve() in {path.resolve() for path in inputs}:
-        raise SourceError(f"--out {out}: is also read")
+        raise SourceError(f"--out {out}: is also an input")
 
 
 def check_weights_replaceable(out: Path) -> None:

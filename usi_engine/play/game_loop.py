@@ -252,7 +252,7 @@ class GameLoop:
             raise MoveError(message.format(folder=path.parent))
         if path.is_file() and not any(same_file(path, known) for known in (self._own_file, self._refused_file)):
             self._refused_file = path
-            message = _("{file} exists and was not written for this game; the same command again replaces it")
+            message = _("{file} exists and was not written for this game; repeat the command to replace it")
             raise MoveError(message.format(file=path))
         return path
 

@@ -71,7 +71,7 @@ class Setup:
         elif square == "00":
             hand[LETTERS[name][-1]] += 1
         elif "0" in square or square in self.board:
-            raise ValueError(_("no empty square: '{text}'").format(text=square + name))
+            raise ValueError(_("not an empty square: '{text}'").format(text=square + name))
         else:
             self.board[square] = LETTERS[name].lower() if white else LETTERS[name]
 
@@ -122,7 +122,7 @@ def read_position(lines: Iterable[str]) -> str:
             raise ValueError(_("it begins '{text}'").format(text=first[:20].strip()))
         return setup.sfen()
     except ValueError as error:
-        raise ValueError(_("no CSA position: {reason}").format(reason=error)) from None
+        raise ValueError(_("not a CSA position: {reason}").format(reason=error)) from None
 
 
 def position_lines(sfen: str) -> list[str]:

@@ -136,4 +136,4 @@ class Output:
 def refuse_replacing(path: Path, read: Sequence[Path]) -> None:
     """Raise RecordError if the path is one of the files that are read."""
     if path.exists() and any(one.exists() and path.samefile(one) for one in read):
-        raise RecordError(_("{path} is also read: it is not replaced").format(path=path))
+        raise RecordError(_("{path} is also an input; it is not replaced").format(path=path))

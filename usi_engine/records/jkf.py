@@ -45,7 +45,7 @@ def read(text: str) -> Record:
     """Read JKF. FaultyText."""
     data = parse(text)
     if not isinstance(data, dict) or not isinstance(data.get("moves"), list):
-        raise FaultyText(Fault("there is no list `moves`"))
+        raise FaultyText(Fault("`moves` is missing or not a list"))
     try:
         board = load_core().board(start_of(data.get("initial")))
         items = [(one_line(key), value) for key, value in (data.get("header") or {}).items() if value is not None]
@@ -70,15 +70,15 @@ def parse(text: str) -> Any:
             json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as broken:
         near = text[max(broken.pos - QUOTED // 2, 0) : broken.pos + QUOTED // 2]
-        reason = _("no JSON: {reason}").format(reason=broken.msg)
+        reason = _("not JSON: {reason}").format(reason=broken.msg)
         raise FaultyText(Fault(reason, broken.lineno, quoted=excerpt(near))) from None
     except RecursionError:
-        raise FaultyText(Fault("no JSON of a record: nested too deeply")) from None
+        raise FaultyText(Fault("not JSON of a record: nested too deeply")) from None
     except UnicodeEncodeError as error:
         half = ascii(error.object[error.start]).strip("'")
-        raise FaultyText(Fault("no JSON of a record: half of a surrogate pair", quoted=half)) from None
+        raise FaultyText(Fault("not JSON of a record: half of a surrogate pair", quoted=half)) from None
     except ValueError:
-        raise FaultyText(Fault("no JSON of a record: a number is too large")) from None
+        raise FaultyText(Fault("not JSON of a record: a number is too large")) from None
     return data
 
 
@@ -212,7 +212,7 @@ def usi_of(move: dict[str, Any], board: Board) -> str:
     letter = LETTERS[move["piece"]]
     if not move.get("from"):
         if move.get("relative") not in (None, "", "H"):
-            raise ValueError(_("no drop, and `from` is missing"))
+            raise ValueError(_("not a drop, but `from` is missing"))
         return f"{letter}*{to}"
     origin = square_of(move["from"])
     moved, promotes = (board.piece_at(origin) or "").upper(), bool(move.get("promote"))

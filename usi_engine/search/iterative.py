@@ -187,7 +187,7 @@ class Search:
         return SearchResult(depth, (new_best, *rest)[:count])
 
     def _prefers_previous(self, best: RootLine, value: int, last: SearchResult) -> bool:
-        """Return whether to prefer the depth before to the one that was cut short, whose first line is `best`."""
+        """Return whether to prefer the previous depth to the one cut short, whose first line is `best`."""
         if value == -self._core.infinite or best.bound == "upper":
             return True
         if not last.lines:

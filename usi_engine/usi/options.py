@@ -171,8 +171,8 @@ class Options:
     def set(self, name: str, text: str) -> str | None:
         """Set an option. Return None, or one sentence that says why it was not set.
 
-        GUIs send the defaults of all options, some before each game: what only repeats the text before changes nothing,
-        and a default counts as the user's wish only if it replaces an advised value. FV_SCALE 0 is never a wish.
+        GUIs send the defaults of all options, some before each game: repeating the last text changes nothing, and a
+        default counts as set by the user only if it replaces an advised value. FV_SCALE 0 never does.
         """
         known = self._names.get(name.lower(), "")
         if self._received.get(known) == text:

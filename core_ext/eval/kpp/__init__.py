@@ -1,1 +1,1 @@
-"""The KPP evaluation: king-piece-piece weights, summed by differences."""
+"""The KPP evaluation: king-piece-piece weights, summed incrementally."""

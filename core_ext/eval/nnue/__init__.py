@@ -1,1 +1,1 @@
-"""The NNUE evaluation: a first layer summed by differences, then small dense layers in integers."""
+"""The NNUE evaluation: a first layer updated incrementally, then small dense layers in integers."""

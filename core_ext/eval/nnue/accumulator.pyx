@@ -40,7 +40,7 @@ cdef inline int16_t *sums_at(const NnueState *state, int perspective, int ply) n
 
 
 cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
-    """Return the slots of one perspective: one for each square of the own king if the features are bound to it."""
+    """Return the slots of one perspective: one for each square of its king if the features are bound to it."""
     return SQUARES if weights.features.bound else 1
 
 

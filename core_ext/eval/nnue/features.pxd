@@ -20,7 +20,7 @@ cdef enum:
 cdef struct FeatureSet:
     int count                           # features
     int kings                           # active features of one king
-    bint bound                          # to the own king: when it moves, the perspective's sums become useless
+    bint bound                          # to the perspective's king: when it moves, the sums must be refreshed
     int32_t base[COLORS][SQUARES]       # first feature of the bucket, by perspective and own king's square
     uint8_t view[COLORS][SQUARES]       # index of the tables below, by the same
     int16_t number[VIEWS][BONAPIECES]   # offset in the bucket, by number from Black's perspective
@@ -37,7 +37,7 @@ cdef int fill_features(FeatureSet *found, object described) except -1
 
 
 cdef inline Viewpoint viewpoint_of(const FeatureSet *used, int perspective, int own_king) noexcept nogil:
-    """Return the viewpoint by the square of the own king, given from Black's perspective."""
+    """Return the viewpoint by the square of its king, given from Black's perspective."""
     cdef Viewpoint found
     found.base = used.base[perspective][own_king]
     found.view = used.view[perspective][own_king]

@@ -112,7 +112,7 @@ cdef object exact(architecture):
 
 
 def check_architecture(architecture):
-    """Raise ValueError if play takes no network of this architecture."""
+    """Raise ValueError if play does not support this architecture."""
     cdef NnueWeights weights
     fill_parts(&weights, exact(architecture))
 

@@ -31,7 +31,7 @@ cdef struct LayerStacks:
     uint32_t used[MAX_USED]     # inputs of layer 0 with weights, see nnue_find_used
     const char *stacks
 
-# Fill in sizes and offsets. ValueError if play takes no network of this architecture.
+# Fill in sizes and offsets. ValueError if play does not support this architecture.
 cdef int fill_sizes(LayerStacks *found, object architecture) except -1
 # Copy `count` stacks from the bytes of a file: each a hash, then for each layer biases and weights. `block` gets the
 # memory, for release_large. ValueError if their size is another one or a bias may overflow; MemoryError.

@@ -254,7 +254,7 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "nn.bin"
     path.write_bytes(good)
-    for size, fault in ((LARGEST_FILE + 1, "more than such a file"), (LARGEST_FILE, "bytes, not the")):
+    for size, fault in ((LARGEST_FILE + 1, "too many for such a file"), (LARGEST_FILE, "bytes, not the")):
         os.truncate(path, size)
         tracemalloc.start()
         assert fault in refusal(path)
