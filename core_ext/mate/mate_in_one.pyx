@@ -396,7 +396,7 @@ cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcep
     return True
 
 
-cdef inline int escapes_after(const Position *pos, const KingInfo *info, Move32 check) noexcept nogil:
+cdef inline int escapes_after(const KingInfo *info, Move32 check) noexcept nogil:
     """Estimate the number of escape squares after a check, ignoring lines that the move opens or blocks."""
     cdef int target = to_square(check)
     cdef Bitboard xray = without(info.occ, tables.square[info.king])
@@ -415,7 +415,7 @@ cdef bint mate_in_three(Position *pos, int max_escapes, Move *line, uint64_t *no
     last = generate_checks(pos, moves, False)
     while check != last and not found:
         line[0] = check[0]
-        if escapes_after(pos, &info, to_move32(pos, check[0])) <= max_escapes:
+        if escapes_after(&info, to_move32(pos, check[0])) <= max_escapes:
             do_move(pos, check[0])
             nodes[0] += 1
             found = mates_all_evasions(pos, line + 1, nodes)

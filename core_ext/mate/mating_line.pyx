@@ -129,13 +129,13 @@ cdef Move known_defence(Solver *s, int remaining) noexcept nogil:
     return best.move if best != NULL and best.result.length > 0 else NO_MOVE
 
 
-cdef int mating_line(Solver *s, Move *line, int room, int remaining, int begun, bint shortest) noexcept nogil:
+cdef int mating_line(Solver *s, Move *line, int remaining, int begun, bint shortest) noexcept nogil:
     """Continue a line after `begun` moves by a mate of `remaining` plies, or fewer if it is not known to be `shortest`;
     return its length, 0 if stopped.
     """
     cdef int length = begun, _
     cdef Move move
-    while length < room:
+    while length < MAX_MATE_PLY:
         if length % 2 == 0:
             move = mate_in_one(&s.pos)
             if not move:
@@ -162,13 +162,13 @@ cdef const Stop *lift_limits(Solver *s, Stop *never) noexcept nogil:
     return stop
 
 
-cdef int extend_line(Solver *s, Move *line, int length, int room, int *most) noexcept nogil:
+cdef int extend_line(Solver *s, Move *line, int length, int *most) noexcept nogil:
     """Add moves of the proof, which are also made on the board, until mate or a stop; return the new length.
 
     `most` is the length that the rest of the line has at most; it is updated.
     """
     cdef Move move
-    while length < room:
+    while length < MAX_MATE_PLY:
         move = longest_defence(s, most) if length % 2 else attack_of_line(s, length)
         if move == NO_MOVE:
             break
@@ -179,7 +179,7 @@ cdef int extend_line(Solver *s, Move *line, int length, int room, int *most) noe
     return length
 
 
-cdef int proved_line(Solver *s, Move *line, int room, int begun, int most) noexcept nogil:
+cdef int proved_line(Solver *s, Move *line, int begun, int most) noexcept nogil:
     """Continue a line after `begun` moves with the proof, at most `most` plies; return its length, or 0 at a limit.
 
     Parts that the table has dropped are searched again. After a limit GRACE nodes are left, which are enough if little
@@ -191,9 +191,9 @@ cdef int proved_line(Solver *s, Move *line, int room, int begun, int most) noexc
     cdef Stop never
     cdef int length, _
     cdef bint mated
-    length = extend_line(s, line, begun, room, &most)
+    length = extend_line(s, line, begun, &most)
     stop = lift_limits(s, &never)
-    length = extend_line(s, line, length, room, &most)
+    length = extend_line(s, line, length, &most)
     s.stop = stop
     s.node_limit = limit
     mated = length % 2 and generate_evasions(&s.pos, moves, True) == moves
@@ -227,7 +227,7 @@ cdef int line_in_spite_of_limits(Solver *s, Move *line, int plies) noexcept nogi
     """Return the length of the line of a mate in at most `plies`, found before a limit; 0 if parts were dropped."""
     cdef Stop never
     cdef const Stop *stop = lift_limits(s, &never)
-    plies = mating_line(s, line, MAX_MATE_PLY, plies, 0, False)
+    plies = mating_line(s, line, plies, 0, False)
     s.stop = stop
     return plies
 
@@ -244,7 +244,7 @@ cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int lo
     plies = shortest_mate(s, True, longest)
     shortest = not s.stopped
     if shortest:
-        plies = mating_line(s, line, MAX_MATE_PLY, plies, 0, True)
+        plies = mating_line(s, line, plies, 0, True)
     elif plies < solution.length:
         plies = line_in_spite_of_limits(s, line, plies)
     else:
@@ -263,7 +263,7 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     result = prove(s, True, UNLIMITED)
     if result.pn:
         return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
-    solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 0, result.length)
+    solution.length = proved_line(s, solution.line, 0, result.length)
     if solution.length and aim != AIM_FIRST:
         shorten(s, solution, aim, limit, result.length)
     return SOLVED_MATE if solution.length else UNSOLVED
@@ -281,11 +281,11 @@ cdef int solve_check(Solver *s, Solution *solution, Move check) noexcept nogil:
     make_move(s, check, False)
     result = prove(s, False, UNLIMITED)
     if result.pn == 0:
-        solution.length = proved_line(s, solution.line, MAX_MATE_PLY, 1, result.length)
+        solution.length = proved_line(s, solution.line, 1, result.length)
     if solution.length:
         s.node_limit = load_word(&s.nodes) * 2 + EXTRA_NODES
         plies = shortest_mate(s, False, result.length)
-        plies = 0 if s.stopped else mating_line(s, line, MAX_MATE_PLY, plies, 1, True)
+        plies = 0 if s.stopped else mating_line(s, line, plies, 1, True)
         if plies:
             memcpy(solution.line, line, plies * sizeof(Move))
             solution.length = plies

@@ -10,17 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from core_ext.shogi.notation import KANJI_RANKS, PASS, SIDE_MARKS, WIDE_FILES
+from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, NARROW, PASS, SIDE_MARKS, WIDE_FILES
 
 MARKS = ("▲", "△")  # by colour
 RANKS = "abcdefghi"
-NARROW = str.maketrans(WIDE_FILES + KANJI_RANKS, "123456789123456789")
-PIECES = {
-    "歩": "P", "香": "L", "桂": "N", "銀": "S", "金": "G", "角": "B", "飛": "R", "玉": "K", "王": "K",
-    "と": "+P", "成香": "+L", "成桂": "+N", "成銀": "+S", "馬": "+B", "龍": "+R",
-    "杏": "+L", "圭": "+N", "全": "+S", "竜": "+R",
-}  # fmt: skip
-NAMES = {"K": "玉"} | {letters: name for name, letters in reversed(PIECES.items()) if name not in "杏圭全竜王"}
+PIECES = {name: letters for letters, name in KIF_PIECES.items()}
+PIECES |= {"王": "K", "杏": "+L", "圭": "+N", "全": "+S", "竜": "+R"}
 # Every \s* is followed by a sign that is not a space, so that a match takes linear time.
 MOVE = re.compile(
     r"([▲△▼▽☗☖]?)\s*(同|[1-9１-９][1-9１-９一二三四五六七八九])\s*"
@@ -148,7 +143,7 @@ def ki2_text(board: Position, move: str) -> str:
         ending = "打" if origins else ""
     else:
         ending = words_for(move[:2], origins, piece, square, board.turn) + promotion(move, piece, board.turn)
-    return MARKS[board.turn] + place + NAMES[piece] + ending
+    return MARKS[board.turn] + place + KIF_PIECES[piece] + ending
 
 
 def words_for(origin: str, origins: list[str], piece: str, square: str, turn: int) -> str:

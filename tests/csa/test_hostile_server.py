@@ -46,18 +46,15 @@ WITHOUT_A_GAME: dict[str, tuple[Step, ...]] = {
 # Conditions that the client refuses.
 REFUSED = {
     "no position": (START_POSITION, ""),
-    "no color": ("Your_Turn:+", "Your_Turn:?"),
     "two kings": ("+KI+OU", "+OU+OU"),
     "19 pawns": ("P5 * ", "P5+FU"),
     "no king": ("-OU", " * "),
     "a king in check": ("P3-FU-FU-FU-FU-FU-FU", "P3-FU-FU-FU-FU+KI-FU"),
-    "a piece of no name": ("-OU", "-XX"),
     "a unit of 4000 digits": ("1sec", "9" * 4000 + "sec"),
     "a unit of a year": ("1sec", "525600min"),
     "an endless time": ("Total_Time:10", "Total_Time:" + "9" * 12),
     "a time of 50000 digits": ("Total_Time:10", "Total_Time:" + "9" * 50_000),
     "a negative time": ("Increment:2", "Increment:-2"),
-    "an illegal opening": ("P9+KY", "+7775FU,T1\nP9+KY"),
 }
 # Beginnings of games that are played and won.
 BEFORE_A_GAME: dict[str, tuple[Step, ...]] = {

@@ -14,7 +14,7 @@ from tests.engine.fake_core import Script, ScriptedSolver
 from tests.engine.usi_transport import InProcess
 from tests.eval.nnue.networks import shifted
 from usi_engine.core import load_core
-from usi_engine.evaluation.load import packaged_network
+from usi_engine.evaluation.names import INTERNAL, PACKAGED
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.game import thinking
 
@@ -96,7 +96,7 @@ def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
     engine.expect("^bestmove")
     assert sum("late.bin" in line for line in engine.seen) == 1
     before = total(engine)
-    write_network(path, shifted(read_network(packaged_network()), 500))
+    write_network(path, shifted(read_network(PACKAGED[INTERNAL]), 500))
     engine.send("isready")
     assert abs(total(engine) - before - 500) <= 1
     engine.close()

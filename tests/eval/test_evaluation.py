@@ -18,8 +18,8 @@ from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
 from usi_engine.core import load_core
 from usi_engine.evaluation.architecture import Architecture, parse_name
-from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
-from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title
+from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, PACKAGED, WeightsError
 from usi_engine.evaluation.network_file import NetworkFile, write_network
 from usi_engine.game.resources import Resources
 from usi_engine.usi.options import DECLARED, Options
@@ -150,7 +150,7 @@ def test_an_unreadable_eval_options_is_one_line(folder: Path) -> None:
 
 
 def test_titles_for_id_name(folder: Path, tmp_path: Path) -> None:
-    assert TITLES[INTERNAL] == network_title(packaged_network())
+    assert TITLES[INTERNAL] == network_title(PACKAGED[INTERNAL])
     assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["SFNN K+A2 1024", "KPP", "material"]
     write_network(tmp_path / "half.nnue", random_network(parse_name("SFNN_halfkpvm_64_7_16_k3k3")))
     networks = [str(folder), str(folder / "nn.bin"), str(tmp_path / "half.nnue")]

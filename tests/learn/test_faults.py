@@ -27,7 +27,7 @@ from tests.learn.helpers import RATES, SMALL, items_of, random_game, read_games
 from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
-from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
+from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, build_corpus
 from usi_engine.learn.game import SourceError
@@ -190,13 +190,6 @@ def test_a_checkpoint_of_another_corpus_is_refused(
     positions["score"] += 1
     positions.tofile(corpus / TRAINING)
     assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
-
-
-def test_a_checkpoint_that_names_no_corpus_is_refused(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path, {"epochs": 1}, [], {})
-    with pytest.raises(ValueError, match="an unknown corpus, as an older version wrote it"):  # noqa: SIM117
-        with open_checkpoint(tmp_path, {"epochs": 1, CORPUS: "some"}):
-            pass
 
 
 # Offset in the zip directory's entry of an array, and a value: encrypted or packed by LZMA, bzip2, an unknown method.

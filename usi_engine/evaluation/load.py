@@ -31,10 +31,6 @@ def is_network(path: Path) -> bool:
     return path.suffix.lower() in NETWORK_SUFFIXES or path.is_dir()
 
 
-def packaged_network() -> Path:
-    return PACKAGED[INTERNAL]
-
-
 def evaluation_file(name: str) -> Path | None:
     """Return the file that an EvalFile names, whether it exists or not; None for `material`. WeightsError."""
     from usi_engine.evaluation.network_file import file_of  # noqa: PLC0415  (slow to import, see TITLES)
@@ -83,7 +79,7 @@ def load_evaluation(name: str, fv_scale: int = 0) -> Evaluation | None:
     if name == MATERIAL:
         return None
     if name == INTERNAL:
-        return load_network(packaged_network(), FV_SCALE)
+        return load_network(PACKAGED[INTERNAL], FV_SCALE)
     try:
         with named_errors("evaluation", name):
             path = PACKAGED.get(name) or Path(name).expanduser()

@@ -92,7 +92,7 @@ def check_plan(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
         return
     other = "another plan"
     if isinstance(found, dict) and found | {CORPUS: None} == expected | {CORPUS: None}:
-        other = "another corpus" if CORPUS in found else "an unknown corpus, as an older version wrote it"
+        other = "another corpus"
     elif isinstance(found, dict):
         differing = (f"{name} {found.get(name)!r}" for name in expected if found.get(name) != expected[name])
         other += f" ({', '.join(differing)})"[:200]

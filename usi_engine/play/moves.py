@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # Forms that people write but records do not.
 STRICT = {"成り": "成", "なり": "成", "成らず": "不成", "ならず": "不成", "打ち": "打", "うつ": "打", "打つ": "打"}
 LOOSE = re.compile("|".join(STRICT))
-RANKS = "abcdefghi"
 DIGITS = re.compile(r"([1-9]{4})(\+?)")
 CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})[1-9]{2}[A-Z]{2}")
 
@@ -85,7 +84,7 @@ def japanese_move(plain: str, text: str, board: Board) -> str:
 
 def named_square(usi: str) -> str:
     """Return the name of a square in the user's language."""
-    return WIDE_FILES[int(usi[0]) - 1] + KANJI_RANKS[RANKS.index(usi[1])] if chosen() == "ja" else usi
+    return WIDE_FILES[int(usi[0]) - 1] + KANJI_RANKS[ki2.RANKS.index(usi[1])] if chosen() == "ja" else usi
 
 
 def fault(board: Board, move: str) -> str:
@@ -108,6 +107,6 @@ def drop_fault(board: Board, move: str) -> str:
         return _("you have no such piece in hand")
     if board.piece_at(move[2:]):
         return _("{square} is occupied").format(square=named_square(move[2:]))
-    if move[0] == "P" and "Pp"[board.turn] in [board.piece_at(move[2] + rank) for rank in RANKS]:
+    if move[0] == "P" and "Pp"[board.turn] in [board.piece_at(move[2] + rank) for rank in ki2.RANKS]:
         return _("two pawns on a file (nifu)")
     return _("your king would be in check") if board.is_check() else _("this drop is not allowed")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from core_ext.shogi.ki2 import RANKS
+from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, WIDE_FILES
+
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-KANJI = {
-    "P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
-    "+P": "と", "+L": "杏", "+N": "圭", "+S": "全", "+B": "馬", "+R": "龍",
-}  # fmt: skip
-RANKS, NUMERALS, FILES = "abcdefghi", "一二三四五六七八九", "１２３４５６７８９"
+KANJI = {**KIF_PIECES, "+L": "杏", "+N": "圭", "+S": "全"}  # one a square
 HAND = "RBGSNLP"
 
 
@@ -51,13 +50,13 @@ class Screen:
         files = range(1, 10) if self.flipped else range(9, 0, -1)
         ranks = RANKS[::-1] if self.flipped else RANKS
         last = board.moves()[-1][2:4] if board.moves() else ""
-        head = "  " + "".join(f" {FILES[file - 1]}" if self.kanji else f"{file:>3}" for file in files)
+        head = "  " + "".join(f" {WIDE_FILES[file - 1]}" if self.kanji else f"{file:>3}" for file in files)
         edge = [Cell(" +" + "-" * 27 + "+")]
         return [[Cell(head)], edge, *(self._rank(board, rank, files, last) for rank in ranks), edge]
 
     def _rank(self, board: Board, rank: str, files: range, last: str) -> list[Cell]:
         cells = [self._square(board.piece_at(f"{file}{rank}"), f"{file}{rank}" == last) for file in files]
-        numeral = NUMERALS[RANKS.index(rank)] if self.kanji else ""
+        numeral = KANJI_RANKS[RANKS.index(rank)] if self.kanji else ""
         return [Cell(" |"), *cells, Cell(f"|{numeral}{rank}")]
 
     def _square(self, piece: str | None, last: bool) -> Cell:

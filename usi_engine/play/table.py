@@ -43,7 +43,7 @@ class Table:
     """
 
     def __init__(self, match: Match, opponent: Opponent, terms: Terms, evaluation: str, *, started: bool) -> None:
-        self._match, self._opponent, self._terms, self._evaluation = match, opponent, terms, evaluation
+        self.match, self._opponent, self._terms, self._evaluation = match, opponent, terms, evaluation
         self._started, self._ended = started, False
         self._changed = threading.Condition()
         self._version = self._line = 0
@@ -55,8 +55,8 @@ class Table:
         self._fault: CoreError | None = None
         self._actions: dict[object, Callable[[Mapping[str, Any]], None]] = {
             "new": self._new, "move": self._move, "take_back": self._take_back, "hint": self._ask_hint,
-            "resign": lambda _wanted: self._end(self._match.resign),
-            "declare": lambda _wanted: self._end(self._match.declare),
+            "resign": lambda _wanted: self._end(self.match.resign),
+            "declare": lambda _wanted: self._end(self.match.declare),
         }  # fmt: skip
 
     def open(self) -> None:
@@ -72,11 +72,6 @@ class Table:
             self._ended = True
             self._cancel()
             self._changed.notify_all()
-
-    @property
-    def match(self) -> Match:
-        """The game that is played now."""
-        return self._match
 
     # ---- for pages ----
 
@@ -98,7 +93,7 @@ class Table:
             action = self._actions.get(name) if isinstance(name, str) else None
             if action is None:
                 raise MoveError(_("unknown action '{name}'").format(name=name))
-            if (wanted.get("line"), wanted.get("ply")) != (self._line, len(self._match.game.moves)):
+            if (wanted.get("line"), wanted.get("ply")) != (self._line, len(self.match.game.moves)):
                 raise MoveError(_("the position has changed in the meantime"))
             action(wanted)
             self._update()
@@ -107,7 +102,7 @@ class Table:
     def record(self) -> Record:
         """Return the record of the game."""
         with self._changed:
-            return record_of(self._match.game, self._match.players)
+            return record_of(self.match.game, self.match.players)
 
     def review_page(self) -> str:
         """Return the page of the finished game's analysis; empty if there is none."""
@@ -119,7 +114,7 @@ class Table:
         with self._changed:
             if self._fault:
                 raise self._fault
-            if self._running and self._match.lose_on_time(self._spent()):
+            if self._running and self.match.lose_on_time(self._spent()):
                 self._turn()
                 self._update()
 
@@ -127,7 +122,7 @@ class Table:
 
     def _new(self, wanted: Mapping[str, Any]) -> None:
         terms = Terms.read(wanted)
-        self._match = Match(LiveGame(load_core(), terms.start), terms.settings(self._match.settings.seconds))
+        self.match = Match(LiveGame(load_core(), terms.start), terms.settings(self.match.settings.seconds))
         self._terms, self._started = terms, True
         self._line += 1
         self._turn()
@@ -135,11 +130,11 @@ class Table:
 
     def _move(self, wanted: Mapping[str, Any]) -> None:
         self._check_turn()
-        self._match.move(str(wanted.get("move", "")), self._spent())
+        self.match.move(str(wanted.get("move", "")), self._spent())
         self._turn()
 
     def _take_back(self, _wanted: Mapping[str, Any]) -> None:
-        self._match.take_back()
+        self.match.take_back()
         self._line += 1
         self._turn()
 
@@ -158,15 +153,15 @@ class Table:
         """Raise MoveError unless a person is to move."""
         if not self._running:
             raise MoveError(_("the game is over") if self._started else _("no game has begun"))
-        if not self._match.person_moves:
+        if not self.match.person_moves:
             raise MoveError(_("it is the engine's turn"))
 
     # ---- the engine ----
 
     def _ask(self, go: str, *, is_hint: bool) -> None:
         self._question = Question(is_hint)
-        level = FULL_STRENGTH if is_hint else self._match.settings.level
-        self._opponent.ask(self._match.game.position, go, level)
+        level = FULL_STRENGTH if is_hint else self.match.settings.level
+        self._opponent.ask(self.match.game.position, go, level)
         self._questions.put(self._question)
 
     def _cancel(self) -> None:
@@ -194,14 +189,14 @@ class Table:
         if question.is_hint:
             self._question, self._hint = None, thought
             return
-        self._match.answer(thought.move, self._spent())
+        self.match.answer(thought.move, self._spent())
         self._turn()
 
     # ---- the state ----
 
     @property
     def _running(self) -> bool:
-        return self._started and self._match.game.ending is None
+        return self._started and self.match.game.ending is None
 
     def _spent(self) -> int:
         """Return the milliseconds of this turn so far."""
@@ -217,9 +212,9 @@ class Table:
 
     def _update(self) -> None:
         """Notify the pages of a change; let the engine move, or analyse the game if it has ended."""
-        if self._started and self._match.engine_moves and self._question is None and not self._ended:
-            self._ask(self._match.go_words(), is_hint=False)
-        if self._match.game.ending and self._match.game.moves and self._review is None:
+        if self._started and self.match.engine_moves and self._question is None and not self._ended:
+            self._ask(self.match.go_words(), is_hint=False)
+        if self.match.game.ending and self.match.game.moves and self._review is None:
             self._review = Review(self.record(), self._evaluation, self._notify)
             self._review.start()
         self._version += 1
@@ -231,7 +226,7 @@ class Table:
             self._changed.notify_all()
 
     def _state(self) -> dict[str, Any]:
-        match, game = self._match, self._match.game
+        match, game = self.match, self.match.game
         moves = name_moves(game.start, game.moves, name=move_text)
         return {
             "version": self._version,
@@ -255,7 +250,7 @@ class Table:
         }
 
     def _hint_data(self) -> dict[str, str] | None:
-        hint, game = self._hint, self._match.game
+        hint, game = self._hint, self.match.game
         if hint is None:
             return None
         if hint.move in ("win", "resign"):
@@ -264,12 +259,12 @@ class Table:
 
     def _clock_data(self) -> dict[str, Any] | None:
         """Return both sides' main time at the start of this turn, and how long it has lasted."""
-        if not self._match.has_clock:
+        if not self.match.has_clock:
             return None
-        times: dict[str, Any] = {side: self._match.left(side) for side in "bw"}
-        running = self._match.game.turn if self._running else ""
+        times: dict[str, Any] = {side: self.match.left(side) for side in "bw"}
+        running = self.match.game.turn if self._running else ""
         return times | {
-            "byoyomi": self._match.settings.control.byoyomi,
+            "byoyomi": self.match.settings.control.byoyomi,
             "running": running,
             "spent": self._spent() if running else 0,
         }

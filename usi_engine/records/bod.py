@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core_ext.shogi.ki2 import NARROW, PIECES
+from core_ext.shogi.ki2 import PIECES
+from core_ext.shogi.notation import NARROW
 from usi_engine.language import _
 from usi_engine.records.csa_position import in_hand
 from usi_engine.records.faults import excerpt

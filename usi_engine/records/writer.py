@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from usi_engine.language import _
@@ -15,6 +16,7 @@ from usi_engine.records.kakinoki import header_lines, is_header
 from usi_engine.records.tree import End, Node, Record
 
 Comments = Callable[[Any], str | None]
+own_comment: Comments = attrgetter("comment")
 # CSA's name of the end of a game that was broken off; every format has it.
 INTERRUPTED = "CHUDAN"
 
@@ -79,11 +81,6 @@ def text_of(record: Record, kind: str) -> str:
     text: str = FORMATS[kind].write(record)
     verify(text, record, kind)
     return text
-
-
-def own_comment(owner: Node | End) -> str | None:
-    """Return the comment of a move or end."""
-    return owner.comment
 
 
 def verify(text: str, record: Record, kind: str, comment_of: Comments = own_comment) -> None:

@@ -39,21 +39,16 @@ class SearchControl:
         self._stop = stop
         self._changed = threading.Condition()
         self._begun = self._clock_start = time.perf_counter() if begun is None else begun
-        self._limits = limits
+        self.limits = limits  # in force now
         self._pondering = pondering
         self._infinite = infinite
         self._stopped = False
         self._stop_on_ponderhit = self._without_minimum = False
         self._deadline: float | None = None
         self._lateness: float | None = None
-        self._answered_at = self._begun
+        self.answered_at = self._begun  # time of the answer by time.perf_counter; before it, of the go
         if not pondering and limits.maximum is not None:
             self._end_by(limits.maximum)
-
-    @property
-    def limits(self) -> TimeLimits:
-        """The limits in force now."""
-        return self._limits
 
     @property
     def total(self) -> int:
@@ -83,7 +78,7 @@ class SearchControl:
             if not self._pondering:
                 return
             self._clock_start = time.perf_counter() if begun is None else begun
-            self._pondering, self._limits, self._infinite = False, limits, infinite
+            self._pondering, self.limits, self._infinite = False, limits, infinite
             if limits.maximum is not None:
                 self._end_by(limits.maximum)
             if limits.optimum is not None and self._stop_on_ponderhit:
@@ -102,7 +97,7 @@ class SearchControl:
                 self._without_minimum = self._without_minimum or without_minimum
                 return False
             elapsed = self.elapsed
-            end = elapsed if without_minimum else self._limits.search_end(elapsed)
+            end = elapsed if without_minimum else self.limits.search_end(elapsed)
             self._end_by(end)
             return end <= elapsed
 
@@ -115,7 +110,7 @@ class SearchControl:
         """Record that the answer was written, and how late, unless `stop` ended the search."""
         now = time.perf_counter()
         with self._changed:
-            self._answered_at = now
+            self.answered_at = now
             if self._deadline is not None and not self._stopped:
                 self._lateness = max(now - self._deadline, 0.0)
 
@@ -123,11 +118,6 @@ class SearchControl:
     def lateness(self) -> float | None:
         """Milliseconds from the deadline to the answer, at least 0; None if there was no deadline."""
         return None if self._lateness is None else self._lateness * 1000
-
-    @property
-    def answered_at(self) -> float:
-        """Time of the answer by time.perf_counter; before it, time of the go."""
-        return self._answered_at
 
     def _end_by(self, milliseconds: int) -> None:
         """End the search at this time of the clock, unless it ends sooner."""

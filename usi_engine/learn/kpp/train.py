@@ -14,7 +14,6 @@ import numpy as np
 from core_ext.board import BLACK, WHITE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
-from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.agreement import agreement, sigmoid
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
@@ -103,11 +102,7 @@ class Training:
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.trainer = Trainer(MODELS[plan.model])
         if plan.warm_start:
-            folded = read_folded(plan.warm_start)
-            try:
-                load_model(self.trainer, folded)
-            except WeightsError as error:
-                raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
+            load_model(self.trainer, read_folded(plan.warm_start))
         self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from core_ext.engine import BONAPIECES, SQUARES
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.load import packaged_network
-from usi_engine.evaluation.names import INTERNAL
+from usi_engine.evaluation.names import INTERNAL, PACKAGED
 from usi_engine.evaluation.network_file import NetworkFile, layer_shapes, pack_dense, read_network
 from usi_engine.learn.nnue.model import LAYERS, Network, shard_of_inputs
 from usi_engine.learn.nnue.network_card import tempo_left_out
@@ -119,7 +118,7 @@ def warm_start(network: Network, name: str, seed: int) -> tuple[int, npt.NDArray
 
     Return its weights of progress, zeros if it has none. ValueError, OSError, WeightsError.
     """
-    path: str | Path = packaged_network() if name == INTERNAL else name
+    path: str | Path = PACKAGED[INTERNAL] if name == INTERNAL else name
     file = read_network(path)
     set_from_file(network, file)
     with torch.no_grad():

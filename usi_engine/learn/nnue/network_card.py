@@ -21,9 +21,7 @@ def tempo_left_out(network: str | Path) -> int:
     if not card.exists():
         return 0
     try:
-        stated = json.loads(card.read_text(encoding="utf-8"))
-        plan = stated.get("plan", {})  # the first cards have the tempo only here; other programs' cards lack it
-        found = stated.get(TEMPO_KEY, plan.get("tempo", 0) if isinstance(plan, dict) else 0)
+        found = json.loads(card.read_text(encoding="utf-8")).get(TEMPO_KEY, 0)  # other programs' cards lack it
     except (ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"{card} is damaged: {type(error).__name__} {error}") from None
     if type(found) is not int or not 0 <= found <= MOST_TEMPO:
