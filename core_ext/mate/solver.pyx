@@ -70,7 +70,7 @@ cdef void avoid_position(Solver *s, const Position *pos, bint store) noexcept no
     cdef PnResult result = disproved(hand, UNLIMITED, PATH_INDEPENDENT)
     cdef int blocked_slider
     if store:
-        for blocked_slider in range(SQUARES + 1):   # also where an interposition led to it
+        for blocked_slider in range(SQUARES + 1):   # after an interposition the key is another one
             proof_table_store(s.table, node_key(s, pos.state.board_key, blocked_slider), hand, 0, &result,
                               PROOF_INFINITE)
     else:

@@ -132,7 +132,7 @@ def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
 
 def test_eval_options_count_from_the_first_go_on(folder: Path) -> None:
     """Also without an isready before it."""
-    (folder / "eval_options.txt").write_text("DepthLimit=1\nUSI_Hash=2\n")
+    (folder / "eval_options.txt").write_text("DepthLimit=1\n")
     answered = subprocess.run(
         [sys.executable, "-m", "usi_engine"], check=True, capture_output=True, text=True, timeout=60,
         input=f"setoption name EvalDir value {folder}\ngo depth 9\n",

@@ -13,7 +13,7 @@ from tests.conftest import NewWorker
 from tests.learn.helpers import noisy, random_game, sums_of, walked_positions, weights_of
 from tests.learn.test_export import check_agreement
 from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
-from usi_engine.evaluation.names import KPP
+from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import build_corpus
 from usi_engine.learn.kpp.export import export
@@ -48,7 +48,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_exported_weights_are_read_back(new_worker: NewWorker) -> None:
     """Terms that the file lacks start at zero, whatever the trainer had before. Weights are integers in play then, so
-    only the value is rounded.
+    only the value is rounded. A pair and its inverse must not differ.
     """
     trainer = noisy(MODELS["KPPT"])
     folded = export(trainer)
@@ -58,6 +58,9 @@ def test_exported_weights_are_read_back(new_worker: NewWorker) -> None:
     positions = walked_positions(2000)
     floats = trainer.values(np.array([position for _, position in positions])) * LOGIT
     check_agreement(new_worker(weights_of(folded)), positions, floats, 2)
+    folded.pp[np.flatnonzero(folded.pp)[0]] += 2
+    with pytest.raises(WeightsError, match="its inverse have different weights"):
+        load_model(trainer, folded)
 
 
 @pytest.mark.slow  # a file of few weights: tests/eval/test_weights.py

@@ -20,6 +20,7 @@ from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
 from usi_engine.language import _, text_of
+from usi_engine.records.files import make_folder
 from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.driver import Engine, EngineError
 from usi_engine.usi.output import show
@@ -205,7 +206,7 @@ def play(args: argparse.Namespace, outputs: Outputs) -> int:
     load_core()  # the rules: fails before the login
     client = Client(settings_of(args), outputs.note, outputs.log)
     os.environ.pop(args.password_env or "", None)  # an engine gets a copy of the environment
-    args.records.mkdir(parents=True, exist_ok=True)  # fails before the first game
+    make_folder(args.records)  # fails before the first game
     engine = engine_of(args, client, outputs.note)
     with signals(client), contextlib.ExitStack() as stack:
         stack.callback(engine.quit)

@@ -13,7 +13,7 @@ from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.language import _, text_of
 from usi_engine.records import csa
-from usi_engine.records.files import write_text
+from usi_engine.records.files import make_folder, write_text
 from usi_engine.records.formats import decoded
 from usi_engine.records.time_words import Limit, words_of
 from usi_engine.records.tree import End
@@ -141,7 +141,7 @@ class RunningRecord:
 
 def write_new(folder: Path, stem: str, text: str, replaces: Callable[[Path], bool] = lambda path: False) -> Path:
     """Write a record under the first free name, or the first that it replaces, and return its path. OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for number in count(1):
         path = folder / f"{numbered(stem, number)}{SUFFIX}"
         try:

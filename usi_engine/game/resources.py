@@ -96,7 +96,6 @@ class Resources:
 
     def load_in_play(self) -> None:
         """Load, but keep the size of the TT: while a clock runs there is no time to allocate another."""
-        self.read_eval_options()
         self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
 
     def retry_failed(self) -> None:

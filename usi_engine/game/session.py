@@ -329,7 +329,7 @@ class Session:
     def _go(self, command: Go) -> None:
         self._game_over = False  # the game is being analysed: the next isready keeps the table
         self._report_faults(command)
-        self._resources.read_eval_options()  # without an isready before it, nobody has
+        self._resources.read_eval_options()  # there may have been no isready
         control = self._new_control(command, self._time_limits(command), command.open_ended() and not command.ponder)
         board = self._root_board()
         request = None if board is None else search_request(self._resources.core, self._options, command, board)

@@ -66,7 +66,7 @@ static inline int nnue_group(int inputs, int outputs)
 #if NNUE_BYTES
 #define NNUE_TILE 8             /* vectors held in registers at a time */
 #if defined(NNUE_VNNI)
-#define NNUE_CHAINS 4           /* independent sums for the same outputs; VNNI products form chains */
+#define NNUE_CHAINS 4           /* independent sums for the same outputs: a product waits for its sum */
 #else
 #define NNUE_CHAINS 1           /* only additions wait */
 #endif

@@ -29,7 +29,7 @@ from usi_engine.learn.game import Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.faults import Fault
-from usi_engine.records.files import atomic_write, write_text
+from usi_engine.records.files import atomic_write, make_folder, write_text
 
 Positions = npt.NDArray[Any]
 LONGEST_GAME = 2048  # positions
@@ -196,7 +196,7 @@ def build_corpus(
     """
     if not (paths or also):
         raise SourceError("no files of games")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     settings = {"every": every, "seed": seed, "leaves": leaves, "smooth": smooth, "version": __version__}
     inputs = [[identity(path) for path in some] for some in (paths, also, [Path(leaves)] if leaves else [])]
     buckets = Buckets(folder, seed, settings | {"inputs": inputs})

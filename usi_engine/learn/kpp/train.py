@@ -14,6 +14,7 @@ import numpy as np
 from core_ext.board import BLACK, WHITE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
+from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.agreement import agreement, sigmoid
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
@@ -21,7 +22,7 @@ from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, 
 from usi_engine.learn.kpp.export import export
 from usi_engine.learn.kpp.warm_start import load_model
 from usi_engine.progress import POSITIONS, Progress
-from usi_engine.records.files import atomic_write
+from usi_engine.records.files import atomic_write, make_folder
 
 BLOCK = 1 << 14
 SORT_SPAN = 1 << 12  # positions sorted at a time: more are faster, but their order is less random
@@ -102,12 +103,16 @@ class Training:
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.trainer = Trainer(MODELS[plan.model])
         if plan.warm_start:
-            load_model(self.trainer, read_folded(plan.warm_start))
+            folded = read_folded(plan.warm_start)
+            try:
+                load_model(self.trainer, folded)
+            except WeightsError as error:
+                raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
         self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
         self.state = State()
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     def initial_accumulator(self, name: str) -> float:
         return self.plan.rare_accumulator if name in RARE_TERMS else self.plan.initial_accumulator

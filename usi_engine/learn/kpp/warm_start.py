@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from core_ext.engine import HALF_SQUARES
-from core_ext.training import ROW_SIZE, SIZES, Trainer, coalesce_pieces, king_slots
+from core_ext.training import ROW_SIZE, SIZES, Trainer, coalesce_pairs, coalesce_pieces, king_slots
 from usi_engine.evaluation.kpp_file import Folded
-from usi_engine.learn.kpp.export import UNIT
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.learn.kpp.export import UNIT, quantised
 
 
 def load_model(trainer: Trainer, folded: Folded) -> None:
@@ -15,7 +16,8 @@ def load_model(trainer: Trainer, folded: Folded) -> None:
 
     Weights in finer steps than export's are rounded. Factorized terms start at zero, because a file holds only the
     terms they were coalesced into; accumulators stay as they are. The file's single tempo, that of games, also
-    serves positions without a game. ValueError if the model lacks terms.
+    serves positions without a game. WeightsError if pairs and their inverses do not have opposite values, because the
+    model has one weight for both; ValueError if the model lacks terms.
     """
     if set(trainer.terms) != set(SIZES):
         raise ValueError(f"a warm start needs all terms, not only {', '.join(trainer.terms)}")
@@ -31,6 +33,9 @@ def load_model(trainer: Trainer, folded: Folded) -> None:
     rows = trainer.parameters("kpp").reshape(-1, SIZES["pp"], ROW_SIZE, 2)
     for (zone, slot), words in zip(king_slots(), folded.kpp.reshape(HALF_SQUARES, -1), strict=True):
         rows[zone, :, slot, 0] = words * (folded.kpp_step / UNIT)
+    no_relative = np.zeros(SIZES["relative_pp"], np.float32)
+    if not np.array_equal(quantised(coalesce_pairs(trainer.parameters("pp")[:, 0], no_relative)), folded.pp):
+        raise WeightsError("a pair and its inverse have different weights")
 
 
 def black_numbers() -> list[int]:

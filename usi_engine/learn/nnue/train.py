@@ -38,7 +38,7 @@ from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
 from usi_engine.learn.nnue.plan import NetworkPlan
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
-from usi_engine.records.files import atomic_write, write_text
+from usi_engine.records.files import atomic_write, make_folder, write_text
 from usi_engine.usi.options import FV_SCALE
 
 REPORT_SECONDS = 2.0
@@ -80,7 +80,7 @@ class NetworkTraining:
         steps = partial(self.step, False), partial(self.step, True)
         self.steps = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
         self.state = State()
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     def adam(self) -> torch.optim.Optimizer:
         """Return Adam with a group for each parameter, because their step sizes differ."""
