@@ -115,10 +115,16 @@ def test_a_length_that_is_no_number_is_named_with_its_line(
     assert capsys.readouterr().err == f"m.tsv, line 2: not a length in plies: '{length[:60]}'\n"
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"\ufeff{GOLD}\n\n# 詰将棋\n".encode())))
+@pytest.mark.parametrize(
+    ("data", "name"), [(f"\ufeff{GOLD}\n\n# 詰将棋\n".encode(), "-, line 1"), (DIAGRAM.encode("cp932"), "-")]
+)
+def test_standard_input(
+    data: bytes, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Problems line by line, or a record."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     assert main(["-", *SMALL]) == 0
-    assert capsys.readouterr().out == "-, line 1: mate in 1: G*5b\n"
+    assert capsys.readouterr().out == f"{name}: mate in 1: G*5b\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
@@ -130,11 +136,10 @@ def test_a_problem_as_a_record(encoding: str, tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(("square", "solution"), [("５二", ("G*5b",)), ("４二", ())])
-def test_moves_of_a_record_are_its_solution(square: str, solution: tuple[str, ...], tmp_path: Path) -> None:
+def test_moves_of_a_record_are_its_solution(square: str, solution: tuple[str, ...]) -> None:
     """If they mate."""
-    file = tmp_path / "problem.kif"
-    file.write_text(f"{DIAGRAM}   1 {square}金打\n", encoding="utf-8")
-    assert [problem.solution for problem in problems_in(file)] == [solution]
+    text = f"{DIAGRAM}   1 {square}金打\n"
+    assert [problem.solution for problem in problems_in(Path("problem.kif"), text)] == [solution]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import LARGEST_TEXT, decoded, format_of, text_of_file
-from usi_engine.records.games import Game, read_games
+from usi_engine.records.games import Game, games_of_text
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.output import show
@@ -52,15 +52,17 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         yield MateProblem(text)
         return
     for word in words:
-        if word == "-":
-            yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1)).splitlines(), "-")
-        else:
-            yield from problems_in(Path(word))
+        path = Path(word)
+        yield from problems_in(path, read_input() if word == "-" else text_of_file(path))
 
 
-def problems_in(path: Path) -> Iterator[MateProblem]:
-    """Yield the problems of a file: one a line, or a position of each game record. RecordError, ValueError."""
-    text = text_of_file(path)
+def read_input() -> str:
+    """Read and decode standard input. RecordError."""
+    return decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1))
+
+
+def problems_in(path: Path, text: str) -> Iterator[MateProblem]:
+    """Yield the problems of a file's text: one a line, or a position of each game record. RecordError, ValueError."""
     try:
         kind = format_of(path, text)
     except RecordError:
@@ -68,7 +70,7 @@ def problems_in(path: Path) -> Iterator[MateProblem]:
     if kind not in RECORDS:
         yield from read_problems(text.splitlines(), path.name)
         return
-    for game in read_games(path):
+    for game in games_of_text(path, text):
         if isinstance(game, RecordError):
             raise game
         yield problem_of(game)

@@ -106,6 +106,11 @@ def games_of_file(path: Path) -> Iterator[Game | RecordError]:
     except RecordError as error:
         yield error
         return
+    yield from games_of_text(path, text)
+
+
+def games_of_text(path: Path, text: str) -> Iterator[Game | RecordError]:
+    """Yield the games and faults of a file with this text; `path` need not exist."""
     try:
         kind = format_of(path, text)
         parts = parts_of(kind, text)
