@@ -37,7 +37,7 @@ def test_never_overstep(ply: int) -> None:
         times = Times(main, 1, byoyomi, increment, 1)
         limits, usable = limits_of(times, ply, **options), read_clock(times, True).usable
         assert limits.optimum is not None and limits.maximum is not None
-        assert timeman.EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 5, timeman.MIN_TIME)
+        assert timeman.EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 5, usable // 2, 2)
         for elapsed in (0, limits.optimum, limits.maximum - 1):
             assert elapsed <= limits.search_end(elapsed) <= limits.maximum
 
@@ -79,8 +79,8 @@ def test_increment_below_main_is_in_it_already() -> None:
 
 def test_movetime() -> None:
     """movetime is used, less the margin for the answer."""
-    maxima = [time_limits(Go(movetime=movetime), True, 1, Options()).maximum for movetime in (1000, 100, 0)]
-    assert maxima == [970, 90, timeman.MIN_TIME]
+    maxima = [time_limits(Go(movetime=movetime), True, 1, Options()).maximum for movetime in (1000, 100, 10, 0)]
+    assert maxima == [970, 90, 5, timeman.EMERGENCY_TIME]
 
 
 @pytest.mark.parametrize("go", [Go(), Go(infinite=True), Go(depth=5), Go(Times(1, 1), infinite=True), Go(nodes=5)])

@@ -28,8 +28,9 @@ LOCAL_TIME = 1000
 SERVER_SHARE = 0.2
 # The greatest margin of a movetime.
 MOVETIME_MARGIN = 30
+# Least time of a move, if it has twice as much.
 MIN_TIME = 10
-# Time of a move if only the reserve is left (RESERVED_MOVES).
+# Time of a move if only the reserve is left (RESERVED_MOVES), and least time of all.
 EMERGENCY_TIME = 2
 # Cost of a move beyond its thinking time, and the number of moves that a clock without increment reserves it for.
 MOVE_OVERHEAD = 5
@@ -166,7 +167,7 @@ def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Laten
     """Return the limits of a go for the side to move at game ply `ply`, after answers of this lateness."""
     if go.movetime is not None:
         margin = min(MIN_MARGIN + int(go.movetime * MARGIN_SHARE), MOVETIME_MARGIN)
-        return _fixed_limits(max(go.movetime - margin, MIN_TIME))
+        return _fixed_limits(max(go.movetime - margin, _least_time(go.movetime)))
     if not go.times.given() or go.infinite:
         return TimeLimits()
     limits = _clock_limits(read_clock(go.times, black), ply, options, lateness)
@@ -176,7 +177,7 @@ def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Laten
 
 
 def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) -> TimeLimits:
-    cap = max(clock.usable - _margin(clock.usable, options, lateness), MIN_TIME)
+    cap = max(clock.usable - _margin(clock.usable, options, lateness), _least_time(clock.usable))
     if clock.byoyomi and clock.main < clock.byoyomi:
         return _fixed_limits(cap)
     if not clock.renews and clock.main <= RESERVED_MOVES * lateness.overhead:
@@ -199,6 +200,10 @@ def moves_to_go(ply: int, max_moves: int) -> int:
     if max_moves:
         expected = min(expected, max((max_moves - ply) // 2 + 1, 1))
     return expected
+
+
+def _least_time(usable: int) -> int:
+    return max(min(MIN_TIME, usable // 2), EMERGENCY_TIME)
 
 
 def _fixed_limits(milliseconds: int) -> TimeLimits:
