@@ -14,6 +14,7 @@ from typing import Any
 
 from core_ext.board import BLACK, Board
 from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.player import Lead
 from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone
 
 GRACE = 2.0  # seconds that a late answer is waited for, so that its time is known
@@ -159,30 +160,12 @@ class Seat:
         return "".join(f"\n    {line}" for line in tuple(self._engine.last_lines))
 
 
-class Agreement:
-    """Values on which both engines agree."""
-
-    def __init__(self, rules: Rules) -> None:
-        self._rules, self._plies, self._ahead = rules, 0, ""
-
-    def winner(self, color: str, value: int | None) -> str:
-        """Return the color that both engines have seen far ahead for long enough, or nothing.
-
-        `value` is the mover's, in centipawns; None (a move without a search) ends the agreement.
-        """
-        clear = value is not None and abs(value) >= self._rules.resign > 0
-        ahead = (color if value and value > 0 else COLORS[color == "-"]) if clear else ""
-        self._plies = self._plies + 1 if ahead == self._ahead else 1
-        self._ahead = ahead
-        return ahead if self._plies >= 2 * self._rules.resign_moves else ""
-
-
 class Game:
     """A game in progress; `seats` by color."""
 
     def __init__(self, seats: Mapping[str, Seat], rules: Rules, opening: str) -> None:
         self.seats, self.rules, self.opening = seats, rules, opening
-        self.board, self.agreement = Board(opening), Agreement(rules)
+        self.board, self.lead = Board(opening), Lead(rules.resign)
         self.clocks = Clocks({color: seat.contender.limits.clock for color, seat in seats.items()})
         self.turn = "+"  # who loses if an engine fails now
         self.moves: list[str] = []
@@ -210,12 +193,13 @@ class Game:
             return self.turn, "declaration"
         if not self.board.is_legal(answer.move):
             raise GameLost("illegal", f"played '{answer.move}' in sfen {self.board.sfen()}")
+        self.lead.add(self.board, answer.thought.value or 0)  # a move without a search ends a lead
         self.board.push(answer.move)
         self.moves.append(answer.move)
         self.values.append(answer.thought.value)
         self.milliseconds.append(round(spent))
-        winner = self.agreement.winner(self.turn, answer.thought.value)
-        return (winner, "score") if winner else None
+        agreed = self.rules.resign and self.lead.plies >= 2 * self.rules.resign_moves
+        return (COLORS[self.lead.side == "b"], "score") if agreed else None
 
 
 def other(color: str) -> str:

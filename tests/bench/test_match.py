@@ -15,12 +15,12 @@ import pytest
 
 from bench import OPENINGS
 from bench.strength import match, usi_game
-from bench.strength.usi_game import Agreement, Contender, GameLost, Limits, Rules, Seats, Task, TimeUse, play_game
+from bench.strength.usi_game import Contender, GameLost, Limits, Rules, Seats, Task, TimeUse, play_game
 from core_ext.board import Board
 from tests.csa.conftest import FAKE_ENGINE
 from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.command import own_engine
-from usi_engine.player import read_openings
+from usi_engine.player import Lead, read_openings
 from usi_engine.records.games import load_games
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -120,19 +120,23 @@ def test_late_answers(seats: Callable[..., Seats]) -> None:
         use.count(1051, 1000, 50)
 
 
-def test_agreement() -> None:
-    """Both engines must see the same side ahead for two moves each; a move without value ends the agreement."""
-    rules = Rules(resign=1000, resign_moves=2)
-
-    def winners(*values: int | None) -> list[str]:
-        agreement = Agreement(rules)
-        return [agreement.winner("+-"[ply % 2], value) for ply, value in enumerate(values)]
-
-    assert winners(1000, -1000, 2000, -1500) == ["", "", "", "+"]
-    assert winners(-1000, 1000, -1000, 1000)[-1] == "-"
-    assert not any(winners(1000, -999, 1000, -1000))
-    assert not any(winners(1000, -1000, 1000, 1000))
-    assert not any(winners(1000, -1000, None, -1000, 1000, -1000))
+@pytest.mark.parametrize(
+    ("values", "side", "plies"),
+    [
+        ((1000, -1000, 2000, -1500), "b", 4),
+        ((-1000, 1000, -1000, 1000), "w", 4),
+        ((1000, -999, 1000, -1000), "b", 2),
+        ((1000, -1000, 1000, 1000), "w", 0),
+        ((1000, -1000, 0, -1000, 1000, -1000), "b", 3),
+    ],
+)
+def test_lead(values: tuple[int, ...], side: str, plies: int) -> None:
+    """Both must see the same side ahead; a smaller value or one for the other side ends the lead."""
+    board, lead = Board(), Lead(1000)
+    for value, move in zip(values, ("7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"), strict=False):
+        lead.add(board, value)
+        board.push(move)
+    assert (lead.side, lead.plies) == (side, plies)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +145,7 @@ def test_agreement() -> None:
         ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(resign=3000, resign_moves=1), ("score", 1.0)),
         ((f"{AHEAD} | 7g7f", f"{AHEAD} | 3c3d"), Rules(resign=3000, resign_moves=1), ("resignation", 0.0)),
         ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(), ("resignation", 0.0)),
+        ((f"{AHEAD} | 7g7f", "3c3d"), Rules(resign=3000, resign_moves=1), ("resignation", 0.0)),
         (("7g7f", "3c3d"), Rules(longest=2), ("length", 0.5)),
         (("2h3h", "8b7b", "3h2h", "7b8b") * 3, Rules(), ("repetition", 0.5)),
     ],
