@@ -53,7 +53,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(teacher: Path, tmp_path: Path, m
         broken.run()
     resumed = Training(tmp_path / "corpus", tmp_path / "broken", plan)
     resumed.run()
-    assert resumed.state.curve == whole.state.curve
+    assert resumed.curve == whole.curve
     for name in whole.trainer.terms:
         assert resumed.trainer.parameters(name).tobytes() == whole.trainer.parameters(name).tobytes()
 
@@ -63,7 +63,7 @@ def test_learning_rates_decay_by_epoch_and_within_the_last(teacher: Path, tmp_pa
     plan = Plan(model="P", epochs=2, rates=(1.0,) * len(RATES), rate_decay=0.5, last_decay=0.1)
     training = Training(tmp_path / "corpus", tmp_path / "run", plan)
     assert training.rates(0) == [1.0] * len(RATES)
-    training.state.positions = training.file.count
+    training.done = training.file.count
     assert training.rates(1) == [0.5] * len(RATES)
-    training.state.positions += training.file.count // 2
+    training.done += training.file.count // 2
     assert training.rates(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)

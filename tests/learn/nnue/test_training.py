@@ -82,7 +82,7 @@ def test_a_damaged_position_is_named(corpus: Path, tmp_path: Path) -> None:
 def test_rates_warm_up_and_fall_by_a_cosine(corpus: Path, tmp_path: Path) -> None:
     training, rates = NetworkTraining(corpus, tmp_path, PLAN), []
     for step in range(training.total):
-        training.state.step = step
+        training.done = step
         rates.append(training.rate())
     top = rates.index(max(rates))
     assert 0.15 < top / training.total < 0.3 and max(rates) < PLAN.rate
@@ -94,7 +94,7 @@ def test_rates_warm_up_and_fall_by_a_cosine(corpus: Path, tmp_path: Path) -> Non
 def test_training_lowers_the_divergence(corpus: Path, tmp_path: Path, plan: NetworkPlan) -> None:
     """The figures of rounded weights stay near those of the float weights."""
     training = train(corpus, tmp_path, replace(plan, epochs=4, batch=128))
-    first, last = training.state.curve[0], training.state.curve[-1]
+    first, last = training.curve[0], training.curve[-1]
     assert last["divergence"] < 0.9 * first["divergence"] and last["correlation"] > 0.3
     assert last["rounded_divergence"] < 1.1 * last["divergence"]
 
@@ -111,7 +111,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, mo
     learn = broken.learn
 
     def interrupted(*given: Any) -> Any:
-        if broken.state.step == broken.total // 2 + 3:
+        if broken.done == broken.total // 2 + 3:
             raise KeyboardInterrupt
         return learn(*given)
 
@@ -119,7 +119,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, mo
     with pytest.raises(KeyboardInterrupt):
         broken.run()
     resumed = train(corpus, tmp_path / "broken", plan)
-    assert bytes_of(resumed) == bytes_of(whole) and resumed.state.curve == whole.state.curve
+    assert bytes_of(resumed) == bytes_of(whole) and resumed.curve == whole.curve
     assert torch.equal(resumed.expander.progress, whole.expander.progress)
     with pytest.raises(ValueError, match=r"another plan \(rate 0\.004\);"):
         train(corpus, tmp_path / "broken", replace(plan, rate=1e-4))
@@ -158,10 +158,10 @@ def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, *launch, *map(str, words)], check=True, capture_output=True, env=environment)
     curve = json.loads((tmp_path / "nn.bin.run" / "curve.json").read_text())
-    for found, expected in zip(curve, trained.state.curve, strict=True):
+    for found, expected in zip(curve, trained.curve, strict=True):
         assert found["divergence"] == pytest.approx(expected["divergence"], rel=0.02)
     card = json.loads((tmp_path / "nn.card.json").read_text())
-    assert card["positions_learned"] == trained.state.step * 64
+    assert card["positions_learned"] == trained.done * 64
 
 
 # ---- files ----
@@ -174,8 +174,8 @@ def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_p
     assert size == (tmp_path / "nn.bin").stat().st_size and (tmp_path / "nn.png").stat().st_size > 1000
     network, card = read_network(tmp_path / "nn.bin"), json.loads((tmp_path / "nn.card.json").read_text())
     assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == PLAN.network
-    assert card["plan"]["epochs"] == 3 and card["held_out"] == trained.state.curve[-1]
-    assert card["positions_learned"] == trained.state.step * PLAN.batch and card["tempo_left_out"] == PLAN.tempo
+    assert card["plan"]["epochs"] == 3 and card["held_out"] == trained.curve[-1]
+    assert card["positions_learned"] == trained.done * PLAN.batch and card["tempo_left_out"] == PLAN.tempo
     assert network.architecture.name == PLAN.network
     chosen = trained.held_out[:100]
     rows, bias = np.asarray(network.weight, int), np.asarray(network.bias, int)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +77,6 @@ def sort_by_zones(positions: Positions) -> Positions:
     return np.array(positions[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(positions)) // SORT_SPAN))])
 
 
-@dataclass
-class State:
-    """Progress of a training run."""
-
-    positions: int = 0  # trained on, in all epochs
-    curve: Curve = field(default_factory=list)
-
-
 def measure(trainer: Trainer, positions: Positions, plan: Plan) -> dict[str, float]:
     """Return `agreement` of a trainer on held-out positions, if there are any."""
     if not len(positions):
@@ -111,7 +103,7 @@ class Training:
         self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
-        self.state = State()
+        self.done, self.curve = 0, Curve()  # `done`: positions trained on, in all epochs
         make_folder(folder)
 
     def initial_accumulator(self, name: str) -> float:
@@ -123,21 +115,21 @@ class Training:
 
     def blocks(self) -> Iterator[tuple[int, Positions]]:
         """Yield epoch and positions of each block that is left."""
-        while self.state.positions < self.total:
-            epoch, at = divmod(self.state.positions, self.file.count)
+        while self.done < self.total:
+            epoch, at = divmod(self.done, self.file.count)
             yield epoch, sort_by_zones(self.file.read(at, BLOCK))
 
     def run(self) -> None:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
         saved = time.monotonic()
-        progress = Progress(POSITIONS, self.total - self.state.positions, self.state.positions, REPORT_SECONDS)
+        progress = Progress(POSITIONS, self.total - self.done, self.done, REPORT_SECONDS)
         for epoch, positions in self.blocks():
             loss = self.learn(positions, self.rates(epoch)) / len(positions)
-            self.state.positions += len(positions)
+            self.done += len(positions)
             due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
-            if due or self.state.positions % self.file.count == 0:
-                add_point(self.folder, self.state.curve, self.point(epoch))
+            if due or self.done % self.file.count == 0:
+                add_point(self.folder, self.curve, self.point(epoch))
                 self.save()
                 saved = time.monotonic()
             progress.add(len(positions), len(positions), f"squared error {loss:.5f}")
@@ -146,7 +138,7 @@ class Training:
         """Return the learning rates of the next block; they decay by epoch, and linearly within the last one."""
         factor = self.plan.rate_decay**epoch
         if epoch == self.plan.epochs - 1:
-            factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % self.file.count) / self.file.count
+            factor *= 1 - (1 - self.plan.last_decay) * (self.done % self.file.count) / self.file.count
         return [rate * factor for rate in self.plan.rates]
 
     def learn(self, positions: Positions, rates: list[float]) -> float:
@@ -161,18 +153,18 @@ class Training:
 
     def point(self, epoch: int) -> dict[str, float]:
         """Return a point of the curve."""
-        done = {"epoch": float(epoch), "positions": float(self.state.positions)}
+        done = {"epoch": float(epoch), "positions": float(self.done)}
         return done | measure(self.trainer, self.held_out, self.plan)
 
     def save(self) -> None:
         """Write the changed parameters and the progress, from which the run continues bit for bit."""
-        arrays: dict[str, Any] = {"_positions": self.state.positions}
+        arrays: dict[str, Any] = {"_positions": self.done}
         for name in self.trainer.terms:
             parameters = self.trainer.parameters(name)
             initial = np.float32(self.initial_accumulator(name))
             indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
             arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
-        save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
+        save_checkpoint(self.folder, self.identity, self.curve, arrays)
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError if it is damaged or of another plan or corpus."""
@@ -180,7 +172,7 @@ class Training:
             if saved is None:
                 return
             arrays, curve = saved
-            self.state = State(checked_count(arrays["_positions"], self.total), curve)
+            self.done, self.curve = checked_count(arrays["_positions"], self.total), curve
             for name in self.trainer.terms:
                 self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
 
@@ -191,8 +183,8 @@ class Training:
             "date": time.strftime("%Y-%m-%d"),
             "corpus": self.card,
             "plan": asdict(self.plan),
-            "positions_learned": self.state.positions,
-            "held_out": self.state.curve[-1] if self.state.curve else {},
+            "positions_learned": self.done,
+            "held_out": self.curve[-1] if self.curve else {},
             **extra,
         }
         with atomic_write(path) as part:

@@ -11,7 +11,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,14 +48,6 @@ PROGRESS_STEPS = 400
 SAMPLE = 8192  # held-out positions from which the units' order is found
 
 
-@dataclass
-class State:
-    """Progress of the training."""
-
-    step: int = 0
-    curve: Curve = field(default_factory=list)
-
-
 class NetworkTraining:
     """A training run in a folder with its checkpoint and curve."""
 
@@ -79,7 +71,7 @@ class NetworkTraining:
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
         self.steps = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
-        self.state = State()
+        self.done, self.curve = 0, Curve()  # `done`: steps
         make_folder(folder)
 
     def adam(self) -> torch.optim.Optimizer:
@@ -98,13 +90,13 @@ class NetworkTraining:
 
     def rate(self) -> float:
         warm_up = min(max(self.total // 50, WARM_UP_STEPS), max(self.total // 4, 1))
-        cosine = (1 + math.cos(math.pi * self.state.step / self.total)) / 2
+        cosine = (1 + math.cos(math.pi * self.done / self.total)) / 2
         share = self.plan.last_rate + (1 - self.plan.last_rate) * cosine
-        return self.plan.rate * share * min(1.0, (self.state.step + 1) / warm_up)
+        return self.plan.rate * share * min(1.0, (self.done + 1) / warm_up)
 
     @property
     def is_rounded(self) -> bool:
-        return self.state.step >= round((1 - self.plan.rounded) * self.total)
+        return self.done >= round((1 - self.plan.rounded) * self.total)
 
     # ---- run ----
 
@@ -112,17 +104,17 @@ class NetworkTraining:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
         saved = time.monotonic()
-        report = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
+        report = Progress("steps", self.total - self.done, self.done, REPORT_SECONDS)
         losses, note = [], ""
-        for words, mirror in self.given(self.state.step, self.total):
+        for words, mirror in self.given(self.done, self.total):
             losses.append(self.learn(words, mirror))
-            self.state.step += 1
-            if self.state.step % REPORT_STEPS == 0:
+            self.done += 1
+            if self.done % REPORT_STEPS == 0:
                 note, losses = f"divergence {float(sum(losses)) / len(losses) / self.batches.part:.5f}", []
             if not self.ranks.is_first:
                 continue
             report.add(1, self.batches.size, note)
-            epoch_ends = self.state.step % self.batches.per_epoch == 0
+            epoch_ends = self.done % self.batches.per_epoch == 0
             if epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
                 if epoch_ends:
                     self.measure()
@@ -178,9 +170,9 @@ class NetworkTraining:
 
     def measure(self) -> None:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
-        point = {"epoch": float(self.state.step // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
+        point = {"epoch": float(self.done // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
-        add_point(self.folder, self.state.curve, point)
+        add_point(self.folder, self.curve, point)
         if scores_differ(self.held_out) and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
 
@@ -188,13 +180,13 @@ class NetworkTraining:
 
     def save(self) -> None:
         """Write weights, Adam's moments and progress, from which the run continues bit for bit."""
-        arrays: dict[str, Any] = {"_step": self.state.step}
+        arrays: dict[str, Any] = {"_step": self.done}
         for name, value in self.network.parameters.items():
             state = self.optimizer.state[value]
             for suffix, tensor in (("", value), ("_m", state["exp_avg"]), ("_v", state["exp_avg_sq"])):
                 arrays[name + suffix] = tensor.detach().cpu().numpy()
         arrays["_progress_bias"], arrays["_progress"] = progress_of(self.expander)
-        save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
+        save_checkpoint(self.folder, self.identity, self.curve, arrays)
 
     def resume(self) -> None:
         """Load the checkpoint. ValueError if it is damaged or of another plan or corpus. Without one, fit progress."""
@@ -203,12 +195,12 @@ class NetworkTraining:
                 self.fit_progress()
                 return
             arrays, curve = saved
-            self.state = State(checked_count(arrays["_step"], self.total), curve)
+            self.done, self.curve = checked_count(arrays["_step"], self.total), curve
             for name, value in self.network.parameters.items():
                 given = [torch.from_numpy(arrays[name + suffix]).to(self.device) for suffix in ("", "_m", "_v")]
                 with torch.no_grad():
                     value.copy_(given[0])
-                step = torch.tensor(float(self.state.step), device=self.device)
+                step = torch.tensor(float(self.done), device=self.device)
                 self.optimizer.state[value] = {"step": step, "exp_avg": given[1], "exp_avg_sq": given[2]}
             self.expander.set_progress(int(arrays["_progress_bias"]), arrays["_progress"])
 
@@ -233,14 +225,14 @@ class NetworkTraining:
             "corpus": self.card,
             "plan": asdict(self.plan),
             TEMPO_KEY: self.plan.tempo,
-            "positions_learned": self.state.step * self.batches.size,
-            "held_out": self.state.curve[-1] if self.state.curve else {},
+            "positions_learned": self.done * self.batches.size,
+            "held_out": self.curve[-1] if self.curve else {},
             **extra,
         }
         with atomic_write(path) as part:
             size = write_network(part, to_file(self.network, order, self.plan.tempo, progress))
         write_text(path.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
-        draw_curve(self.state.curve, path.with_suffix(".png"), architecture.name)
+        draw_curve(self.curve, path.with_suffix(".png"), architecture.name)
         return size
 
 
