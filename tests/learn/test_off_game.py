@@ -65,6 +65,22 @@ def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:
     assert len(read_games(tmp_path / "out.tsv")) == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "text", "fault"),
+    [
+        ("off-game", "b\tscore\tstartpos\t7g7f 1 7g7f 2\n", "line 1: illegal move '7g7f'"),
+        ("rescore", "7g7f\n", "line 1: "),
+    ],
+)
+def test_no_usable_game(
+    command: str, text: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games, out = tmp_path / "g.tsv", tmp_path / "out.tsv"
+    games.write_text(text)
+    assert main([command, str(games), "--out", str(out), "--weights", "material", "--nodes", "60"]) == 1
+    assert f"no game for {out}: 1 not used; the first: {games}, {fault}" in capsys.readouterr().err
+
+
 def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "other.tsv"
     other.write_bytes(teacher.read_bytes())

@@ -10,7 +10,7 @@ from typing import Any
 
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
 from usi_engine.learn.files import check_suffix
-from usi_engine.learn.game import ScoredGame
+from usi_engine.learn.game import ScoredGame, SourceError
 from usi_engine.learn.selfplay.game_file import TEXT_SUFFIX
 from usi_engine.learn.selfplay.player_pool import PlayerPool
 from usi_engine.player import Player
@@ -50,4 +50,6 @@ def append_games(
             skipped.join(made.skipped)
             progress.add(1, made.positions)
     skipped.join(source.skipped)
+    if not out.stat().st_size:
+        raise SourceError(f"no game for {out}{': ' if skipped.count else ''}{skipped.line}")
     return progress.done, skipped
