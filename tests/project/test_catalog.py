@@ -88,14 +88,15 @@ def test_help_of_training_is_narrow(
         (["mate"], "次の引数が必要です：SFEN|FILE|-"),
         (["convert", "a.kif", "--to", "kfi"], "'kfi' は選べません"),
         (["convert", "none.kif", "--to", "csa"], "none.kif：ファイルまたはフォルダがありません"),
-        (["convert", str(RECORDS / "illegal.csa"), "--to", "csa"], "22 行目、7 手目：指せない手です: '+1715FU'"),
+        (["convert", str(RECORDS / "illegal.csa"), "--to", "csa"], "22 行目、7 手目：指せない手です：'+1715FU'"),
         (["mate", "4k4/9/9/9/9/9/9/9/4K4 x - 1"], "手番 'x' を読めません：'4k4/9/9/9/9/9/9/9/4K4 x - 1'"),
         (
             ["position startpos moves 7g7f 7g7x", "d"],
             "この局面は使えません：2 手目 '7g7x'：指し手ではありません：'7g7x'",
         ),
+        (["play", "startpos", "moves", "7g7g"], "1 手目 '7g7g'：'7g7g' は指せません"),
         (["suite", "none.txt"], "none.txt：ファイルまたはフォルダがありません"),
-        (["book", "build", "--out", "a.db", "--plies", "x"], "引数 --plies: 'x' は 1 から"),
+        (["book", "build", "--out", "a.db", "--plies", "x"], "引数 --plies：'x' は 1 から"),
     ],
 )
 def test_errors_in_japanese(

@@ -110,10 +110,10 @@ def written(core: Core, result: MateResult, moves: Sequence[str], ply: int, args
 
 def lines_of(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of a result: name, verdict and moves; the position if it is not solved; second solutions."""
-    name = f"{result.problem.name}: " if result.problem.name else ""
+    name = result.problem.name
     moves, *japanese = written(core, result, result.moves, 0, args) if result.moves else [""]
     found = _("{verdict}: {moves}").format(verdict=verdict(result), moves=moves) if moves else verdict(result)
-    yield f"{name}{found}"
+    yield _("{place}: {reason}").format(place=name, reason=found) if name else found
     if result.status != "mate" and name:
         yield f"    {result.problem.sfen}"
     yield from (f"    {line}" for line in japanese)

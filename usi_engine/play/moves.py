@@ -41,7 +41,7 @@ def read_move(text: str, board: Board) -> str:
     if move is None:
         return japanese_move(plain, text, board)
     if not board.is_legal(move):
-        raise MoveError(f"'{text}': {fault(board, move)}")
+        raise MoveError(_("{place}: {reason}").format(place=f"'{text}'", reason=fault(board, move)))
     return move
 
 

@@ -11,7 +11,7 @@ from usi_engine.language import _
 
 # Japanese words are written in NFKC, as `plain` returns them.
 COMMANDS = {
-    "undo": ("u", "待った", "待つた", "まった", "戻す"),
+    "undo": ("u", "待った", "まった", "戻す"),
     "hint": ("h", "ヒント", "ひんと"),
     "flip": ("反転", "盤面反転"),
     "board": ("b", "d", "盤", "盤面", "局面"),

@@ -31,9 +31,9 @@ class Fault:
         """Return `line N, move M: reason: 'quoted'`; the text begins after `first_line` lines of its file."""
         places = [_("line {number}").format(number=first_line + self.line)] if self.line else []
         places += [_("move {number}").format(number=self.move)] if self.move else []
-        quoted = f": '{self.quoted}'" if self.quoted else ""
-        place = _(", ").join(places) or _("record")
-        return _("{place}: {reason}").format(place=place, reason=translated(self.reason)) + quoted
+        named, place = _("{place}: {reason}"), _(", ").join(places) or _("record")
+        text = named.format(place=place, reason=translated(self.reason))
+        return named.format(place=text, reason=f"'{self.quoted}'") if self.quoted else text
 
 
 class FaultyText(ValueError):

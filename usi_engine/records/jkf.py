@@ -70,8 +70,7 @@ def parse(text: str) -> Any:
             json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as broken:
         near = text[max(broken.pos - QUOTED // 2, 0) : broken.pos + QUOTED // 2]
-        reason = _("not JSON: {reason}").format(reason=broken.msg)
-        raise FaultyText(Fault(reason, broken.lineno, quoted=excerpt(near))) from None
+        raise FaultyText(Fault(_("not JSON"), broken.lineno, quoted=excerpt(near))) from None
     except RecursionError:
         raise FaultyText(Fault("not JSON of a record: nested too deeply")) from None
     except UnicodeEncodeError as error:

@@ -152,7 +152,7 @@ def losses(record: Record, kind: str) -> str:
         (_("end"), _("ends")): sum(not is_end_held(node.end, kind) for node in nodes if node.end),
     }
     counted = _("{count} {things}")
-    return ", ".join(counted.format(count=count, things=names[count > 1]) for names, count in lost.items() if count)
+    return _(", ").join(counted.format(count=count, things=names[count > 1]) for names, count in lost.items() if count)
 
 
 def headers_lost(record: Record, kind: str) -> int:

@@ -162,7 +162,7 @@ function drawBanner() {
   }
   at("bar").hidden = true;
   const text = _("{name}, move {index} of {count}", {name: line.name, index: line.index + 1, count: line.steps.length});
-  banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, _("Back to the game")), h("span", {}, text));
+  banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, _("Back to the main line")), h("span", {}, text));
   if (focused) banner.firstChild.focus();
 }
 
