@@ -91,7 +91,7 @@ cdef class StopToken:
 
         Searches compare the deadline with the clock themselves, so no thread needs to wake up in time.
         """
-        cdef double delay = max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY)
+        cdef double delay = seconds if -LONGEST_DELAY < seconds < LONGEST_DELAY else LONGEST_DELAY * (seconds > 0)
         set_deadline(&self.stop, monotonic_ns() + <long long>(delay * 1e9))
 
     def clear(self):
@@ -244,7 +244,7 @@ cdef class Worker:
         self.include_all = include_all
 
     def sample(self, every: int, room: int = 256):
-        """From the next set_root on, sample every `every`-th evaluated position, at most `room` of them; 0 = none.
+        """From now on, sample every `every`-th evaluated position, at most `room` of them until set_root; 0 = none.
 
         ValueError if a number is out of range; MemoryError.
         """

@@ -38,7 +38,10 @@ cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nog
 
 
 cdef inline int pv_reduction(const Node *node) noexcept nogil:
-    """Reduce less if the node is or was on the PV, most of all if the TT entry confirms it."""
+    """Reduce less if the node is or was on the PV, most of all if the TT entry confirms it.
+
+    Without a TT value, NO_VALUE counts as one above alpha (Stockfish).
+    """
     if not node.ss.on_pv:
         return 0
     return (-tune.lmr_pv_line - tune.lmr_pv * node.pv - tune.lmr_pv_value * (node.tt_value > node.alpha)

@@ -133,17 +133,19 @@ cdef inline int repetition_value(Searcher *s, const Node *node) noexcept nogil:
 
 
 cdef inline int game_end_value(Searcher *s, const Node *node) noexcept nogil:
-    """Return the value if a repetition, the move limit or a declaration ends the game, else NO_VALUE."""
-    cdef int value = repetition_value(s, node)
+    """Return the value if a try, a repetition, a declaration or the move limit ends the game, else NO_VALUE."""
+    cdef int value
+    if s.declaration == RULE_TRY and has_tried(&s.pos, s.pos.side ^ 1):     # only after a root move
+        return node.ply - MATE
+    value = repetition_value(s, node)
     if value != NO_VALUE:
         return value
-    if s.max_moves and s.pos.ply > s.max_moves:     # a mate on the last move still wins
-        return node.ply - MATE if in_check(&s.pos) and not has_legal_move(&s.pos) else draw_value(s)
-    if s.declaration and (can_declare(&s.pos, s.declaration)
-                          or (s.declaration == RULE_TRY and try_move(&s.pos) != NO_MOVE)):
+    if s.declaration and can_declare(&s.pos, s.declaration):
         return MATE - node.ply - 1
-    if s.declaration == RULE_TRY and has_tried(&s.pos, s.pos.side ^ 1):     # after a root move of `searchmoves`
-        return node.ply - MATE
+    if 0 < s.max_moves < s.pos.ply:     # a mate on the last move still wins
+        return draw_value(s) if has_legal_move(&s.pos) else node.ply - MATE
+    if s.declaration == RULE_TRY and try_move(&s.pos) != NO_MOVE:
+        return MATE - node.ply - 1
     return NO_VALUE
 
 

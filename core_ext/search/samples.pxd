@@ -20,8 +20,8 @@ cdef inline bint copy_line(const Searcher *s, int ply, Sample *sample) noexcept 
 cdef inline void sample_position(Searcher *s, int ply) noexcept nogil:
     """Count an evaluated position, and store its line if it is the next to be sampled."""
     cdef Samples *samples = &s.samples
-    if samples.every:
+    if samples.every and samples.count < samples.room:
         samples.left -= 1
-        if samples.left <= 0 and samples.count < samples.room:
+        if samples.left <= 0:
             samples.left = samples.every
             samples.count += copy_line(s, ply, &samples.sample[samples.count])

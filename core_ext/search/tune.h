@@ -103,7 +103,7 @@
     X(unreduced_two_plies, 5772, 0, 20000) \
     X(deeper_margin, 48, 0, 300) \
     X(shallower_margin, 9, 0, 300) \
-    X(after_alpha, 2, 0, 4)                 /* plies less for the moves after a move that raised alpha */ \
+    X(after_alpha, 2, 0, 3)                 /* plies less for the moves after a move that raised alpha */ \
     X(after_alpha_depth, 14, 0, 127) \
     /* quiescence */ \
     X(stand_pat_share, 50, 0, 100)          /* percent of the way from the static value back to beta */ \

@@ -55,7 +55,7 @@ cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bit
 
 # ---- board moves ----
 
-cdef inline Move *unpinned_moves(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
+cdef inline Move *unpinned_moves(Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
                                  Bitboard target, bint include_all) noexcept nogil:
     """Write the moves of the pieces in `movers`, which have one type and are not pinned."""
     cdef Bitboard targets
@@ -107,14 +107,14 @@ cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard t
     # A published problem may have a pawn on its last rank: shifting it would wrap to the next file.
     pawns = both(both(movers, pos.kind[PAWN]), tables.drop_ranks[us][PAWN])
     out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), include_all)
-    out = unpinned_moves(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, include_all)
-    out = unpinned_moves(pos, out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, include_all)
-    out = unpinned_moves(pos, out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, include_all)
-    out = unpinned_moves(pos, out, us, BISHOP, both(movers, pos.kind[BISHOP]), occ, target, include_all)
-    out = unpinned_moves(pos, out, us, ROOK, both(movers, pos.kind[ROOK]), occ, target, include_all)
-    out = unpinned_moves(pos, out, us, GOLD, both(movers, pos.kind[GOLDS]), occ, target, include_all)
-    out = unpinned_moves(pos, out, us, HORSE, both(movers, pos.kind[HORSE]), occ, target, include_all)
-    out = unpinned_moves(pos, out, us, DRAGON, both(movers, pos.kind[DRAGON]), occ, target, include_all)
+    out = unpinned_moves(out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, include_all)
+    out = unpinned_moves(out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, include_all)
+    out = unpinned_moves(out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, include_all)
+    out = unpinned_moves(out, us, BISHOP, both(movers, pos.kind[BISHOP]), occ, target, include_all)
+    out = unpinned_moves(out, us, ROOK, both(movers, pos.kind[ROOK]), occ, target, include_all)
+    out = unpinned_moves(out, us, GOLD, both(movers, pos.kind[GOLDS]), occ, target, include_all)
+    out = unpinned_moves(out, us, HORSE, both(movers, pos.kind[HORSE]), occ, target, include_all)
+    out = unpinned_moves(out, us, DRAGON, both(movers, pos.kind[DRAGON]), occ, target, include_all)
     if some(pos.state.pinned):
         out = pinned_moves(pos, out, us, target, pawn_target, include_all)
     return out

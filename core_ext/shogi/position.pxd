@@ -5,7 +5,7 @@ what the move alone cannot restore, and moves the pieces back.
 """
 
 from core_ext.shogi.bitboard cimport (
-    bishop_attacks, Bitboard, both, either, empty, lance_attacks, many, pop, rook_attacks, some, tables, without,
+    bishop_attacks, Bitboard, both, either, empty, lance_attacks, many, pop, rook_attacks, some, tables,
 )
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist

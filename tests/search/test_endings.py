@@ -109,13 +109,22 @@ def test_points(hand: str, rule: str, black: bool, white: bool) -> None:
 
 
 def test_a_try_named_by_searchmoves_wins() -> None:
-    for sfen, move in (("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"), ("8K/9/9/9/9/9/9/4k4/9 w - 1", "5h5i")):
+    """Also on the last move before the limit, and if the other king could reach its square next."""
+    tries = [("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"), ("8K/9/9/9/9/9/9/4k4/9 w - 1", "5h5i")]
+    for sfen, move in [*tries, ("9/4K4/9/9/9/9/9/4k4/9 b - 10", "5b5a")]:
         worker = Worker(Table(1), StopToken())
         for rule, value in (("TryRule", MATE - 1), ("CSARule27", 0)):
-            worker.configure(declaration=rule)
+            worker.configure(declaration=rule, max_moves=10)
             worker.set_root(Board(sfen), [move])
             found = worker.search(2, -INFINITE, INFINITE)
             assert found == value if value else abs(found) < MATE // 2
+
+
+def test_a_declaration_after_the_last_move_wins() -> None:
+    worker = Worker(Table(1), StopToken())
+    worker.configure(declaration="CSARule27", max_moves=10)
+    worker.set_root(Board("+R+RK+B+B4/PPPPPPPPP/SSSS5/9/9/9/9/9/8k w 4G4N4L9P 10"))
+    assert worker.search(1, -INFINITE, INFINITE) == 2 - MATE
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,9 @@ def test_the_move_limit_is_a_draw_except_for_mate(worker: Worker) -> None:
     worker.configure(draw_black=-7, draw_white=-7, max_moves=10)
     assert deepen(worker, mate, 3) == MATE - 1
     assert deepen(worker, "4k4/9/9/9/9/9/9/9/4K4 b R 10", 3) == -7
+    stalemate = Board("8k/9/6GG1/9/9/9/9/9/K8 b - 10")
+    worker.set_root(stalemate, ["3c3b"])
+    assert worker.search(1, -INFINITE, INFINITE) == MATE - 1
 
 
 def test_depths_and_windows_are_checked(worker: Worker, board: Board) -> None:

@@ -94,9 +94,12 @@ def search_line(
 
 
 def previous_value(core: Core, worker: Worker, pv_index: int) -> int:
-    """Return the value of this line in the iteration before."""
+    """Return the last known value of this line; -infinite (then its window is full) if there is none.
+
+    In this iteration the lines before it have set `value` to -infinite once, and `previous` too if they needed a second
+    search.
+    """
     root = worker.lines(pv_index + 1)[pv_index]
-    # The lines before it may have reset the value in this iteration.
     return root.value if root.value > -core.infinite else root.previous
 
 

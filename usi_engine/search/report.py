@@ -9,7 +9,7 @@ from usi_engine.core import Core
 from usi_engine.usi.output import Writer
 
 BOUND_WORDS = {"exact": "", "lower": " lowerbound", "upper": " upperbound"}
-# No bound is printed before this many milliseconds.
+# No bound is printed before this many milliseconds, unless all are (PvInterval 0).
 FIRST_BOUND_TIME = 3000
 # Interval that prints no iteration.
 NEVER = 1 << 62
