@@ -24,6 +24,7 @@ def test_calls_and_streams() -> None:
             async with engine.analysis(Board(), depth=3) as stream:
                 assert [part.depth async for part in stream] == [1, 2, 3]
                 assert (await stream.result()).depth == 3
+            assert [part.depth async for part in engine.analysis(Board(), depth=2)] == [1, 2]
             async with engine.analysis(Board()) as stream:
                 assert (await anext(stream)).depth == 1
         with pytest.raises(RuntimeError, match="closed"):

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from usi_engine.api.results import Analysis
@@ -19,13 +19,17 @@ Result = TypeVar("Result")
 
 
 class AsyncStream:
-    """An AnalysisStream for `async with` and `async for`."""
+    """An AnalysisStream for `async with` and `async for`; the search begins with either."""
 
     def __init__(self, open_stream: Callable[[], AnalysisStream]) -> None:
         self._open = open_stream
 
+    @cached_property
+    def _stream(self) -> AnalysisStream:
+        return self._open()
+
     async def __aenter__(self) -> AsyncStream:
-        self._stream = self._open()
+        self._stream.__enter__()
         return self
 
     async def __aexit__(self, *error: Any) -> None:
