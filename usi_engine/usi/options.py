@@ -133,7 +133,8 @@ DECLARED: dict[str, Kind] = {
 
 # Options that an eval_options.txt cannot set: they name its folder.
 NAME_EVALUATION = frozenset({"EvalFile", "EvalDir"})
-OPTION_LINE = re.compile(r"option\s+name\s+(\S+)\s+type\s+\S+\s+default\s+(.+?)(?:\s+(?:min|var)\s.*)?")
+# The parts after `option` are in any order.
+OPTION_LINE = re.compile(r"option(?=.*?\sname\s+(\S+)).*?\sdefault[\s=]+(.+?)(?:\s(?:name|type|min|max|var)\s.*)?")
 COMMENTS = ("#", ";", "//")
 # Prefix of undeclared options that set a tunable constant of the search.
 TUNING_PREFIX = "Tune_"
@@ -142,12 +143,13 @@ TUNING_PREFIX = "Tune_"
 def option_line(line: str) -> tuple[str, str] | None:
     """Return name and value of a line of an eval_options.txt, None if it is empty or a comment. ValueError.
 
-    Such files are YaneuraOu's: `option name NAME type TYPE default VALUE`, `NAME VALUE` or `NAME=VALUE`.
+    Such files are YaneuraOu's: `option name NAME type TYPE default VALUE`, `NAME VALUE` or `NAME=VALUE`. As there, a
+    value is one word and the rest of the line is ignored; but a text, such as a path, may have spaces.
     """
     text = line.strip()
     if not text or text.startswith(COMMENTS):
         return None
-    found = OPTION_LINE.fullmatch(text) or re.fullmatch(r"(?!option )([^\s=]+)[\s=]+(.+)", text)
+    found = OPTION_LINE.fullmatch(text) or re.fullmatch(r"(?!option\s)([^\s=]+)[\s=]+(.+)", text)
     if not found:
         raise ValueError(f"'{text}' is not NAME=VALUE")
     return found[1], found[2]
@@ -208,6 +210,8 @@ class Options:
         known = self._names.get(name.lower(), name)
         if known in NAME_EVALUATION:
             return f"option {known} cannot be set here"
+        if not isinstance(self._kinds.get(known), Text):
+            text = text.split(maxsplit=1)[0]
         if known in self._set:
             return f"option {known} stays {self.shown(known)}, as it was set, not {text}"
         refusal = self._assign(known, text)
