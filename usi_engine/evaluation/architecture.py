@@ -172,6 +172,8 @@ def format_text(architecture: Architecture) -> str:
 def parse_text(text: str) -> Architecture:
     """Return the architecture that the text of a file's header describes. Fault."""
     match = _TEXT.match(text)
+    if match is None and not text.isascii():  # only the author's remark may be anything else
+        raise Fault("the text of its architecture is damaged")
     if match is None:
         raise Fault(f"the architecture {text[:300]!a} is not supported")
     features, width = _features(match), int(match["width"])

@@ -35,6 +35,7 @@ WORD = 4
 # An array with the buffer protocol. Arrays from a file are memoryviews, because play starts without numpy.
 Words = Any
 
+_ENCODING = "utf-8", "surrogateescape"  # any bytes of an author's remark are written as they were read
 _LEB128 = b"COMPRESSED_LEB128"
 _LONGEST_NUMBER = 3  # bytes of an int16 in LEB128
 _CHUNK = 1 << 18  # bytes of LEB128 that are decoded together
@@ -157,7 +158,7 @@ def _parts(network: NetworkFile) -> Iterator[bytes]:
     """Yield the parts of a file. ValueError."""
     architecture = network.architecture
     _check(network)
-    text = (network.text or format_text(architecture)).encode("ascii")
+    text = (network.text or format_text(architecture)).encode(*_ENCODING)
     yield _pack_words(VERSION, _file_hash(architecture), len(text)) + text
     yield _pack_words(_transformer_hash(architecture))
     for numbers in (network.bias, network.weight):
@@ -259,10 +260,7 @@ def _read_text(stream: BufferedIOBase, size: int) -> str:
         raise Fault(f"its version is {version:#010x}, not {VERSION:#010x}")
     if not 0 < length <= min(LONGEST_TEXT, size - 3 * WORD):
         raise Fault(f"the length of its text, {length} bytes, is impossible")
-    try:
-        return stream.read(length).decode("ascii")
-    except UnicodeDecodeError:
-        raise Fault("the text of its architecture is damaged") from None
+    return stream.read(length).decode(*_ENCODING)
 
 
 def _find_plain(at: int, counts: list[int]) -> list[tuple[int, int]]:

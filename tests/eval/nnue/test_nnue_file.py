@@ -79,7 +79,8 @@ def text_end(data: bytes) -> int:
 
 
 def with_text(data: bytes, text: str) -> bytes:
-    return data[:8] + struct.pack("<I", len(text)) + text.encode() + data[text_end(data) :]
+    coded = text.encode("utf-8", "surrogateescape")
+    return data[:8] + struct.pack("<I", len(coded)) + coded + data[text_end(data) :]
 
 
 # ---- names and texts ----
@@ -196,8 +197,9 @@ def test_a_folder_names_its_nn_bin(good: bytes, tmp_path: Path) -> None:
     assert read_network(tmp_path).architecture == read_network(str(tmp_path)).architecture
 
 
-def test_additions_to_the_text_are_kept(good: bytes, tmp_path: Path) -> None:
-    text = good[12 : text_end(good)].decode() + ",trained on Tuesday"
+@pytest.mark.parametrize("remark", ["trained on Tuesday", "作者", "\udc8d\udcec\udc8e\udcd2"])  # the last in Shift JIS
+def test_additions_to_the_text_are_kept(good: bytes, remark: str, tmp_path: Path) -> None:
+    text = f"{good[12 : text_end(good)].decode()},{remark}"
     path = tmp_path / "nn.bin"
     path.write_bytes(with_text(good, text))
     found = read_network(path)
