@@ -181,8 +181,7 @@ def parse_text(text: str) -> Architecture:
         hidden1, hidden2, inputs = (int(match[size] or 0) for size in ("hidden1", "hidden2", "inputs"))
         if match["name"] is not None:
             hidden1, hidden2, inputs = 15, 32, 2 * 1536
-        kings = "k3k3" if match["stacks"] == "9" else ""  # the only selector before names told it
-        found = Architecture(features, width, hidden1, hidden2, match["sfnn"] is not None, kings=kings)
+        found = Architecture(features, width, hidden1, hidden2, match["sfnn"] is not None, kings=_unnamed_kings(match))
         consistent = inputs == 2 * width
     else:
         found = parse_name(match["name"])
@@ -190,6 +189,16 @@ def parse_text(text: str) -> Architecture:
     if not consistent or found.stacks != int(match["stacks"] or 1):
         raise Fault(f"the text of its architecture contradicts itself: {text[:300]!a}")
     return found
+
+
+def _unnamed_kings(match: re.Match[str]) -> str:
+    """Return the selector of a text that does not name it. Fault."""
+    stacks = int(match["stacks"] or 1)
+    if stacks > 1 and match["sfnn"] is None:
+        raise Fault(f"it has {stacks} layer stacks, which only SFNN has")
+    if stacks not in (1, 9):
+        raise Fault(f"{stacks} layer stacks without the name of their selector are not supported, only 9 or none")
+    return "k3k3" if stacks == 9 else ""
 
 
 def _features(match: re.Match[str]) -> str:

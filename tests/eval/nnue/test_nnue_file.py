@@ -108,6 +108,8 @@ def test_texts_of_public_files(text: str) -> None:
         (format_text(SMALL).replace("ClippedReLU[8](A", "SqrClippedReLU[8](A"), "SqrClippedReLU"),
         (format_text(SMALL).replace("],Network", "]-SCReLU,Network"), "SCReLU"),
         (format_text(SMALL) + "{LayerStack=9}", "which only SFNN has"),
+        (format_text(SMALL) + "{LayerStack=9}", "it has 9 layer stacks"),
+        (format_text(parse_name("SFNN_halfkahm2_1536_15_32_k3k3")).replace("=9", "=8"), "8 layer stacks without"),
         (format_text(SMALL).replace("64", "\N{ARABIC-INDIC DIGIT ONE}"), "damaged"),
         ("line\nfeed", "'line\\nfeed' is not supported"),
         (format_text(parse_name("SFNN_kp_64_7_16_k3k3")).replace("K3K3", "K4K4"), "unknown stack 'k4k4'"),
