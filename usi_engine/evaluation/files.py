@@ -24,7 +24,7 @@ def open_file(file: Path, limit: int) -> Iterator[tuple[BufferedIOBase, int]]:
         raise Fault("this is not a regular file")
     size = file.stat().st_size
     if size > limit:
-        raise Fault(_("{size} bytes are too many for such a file").format(size=size))
+        raise Fault(_("{size} bytes are too many for such a file, at most {limit}").format(size=size, limit=limit))
     with file.open("rb") as stream:
         yield stream, size
 

@@ -258,7 +258,8 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "nn.bin"
     path.write_bytes(good)
-    for size, fault in ((LARGEST_FILE + 1, "too many for such a file"), (LARGEST_FILE, "bytes, not the")):
+    many = f"too many for such a file, at most {LARGEST_FILE}"
+    for size, fault in ((LARGEST_FILE + 1, many), (LARGEST_FILE, "bytes, not the")):
         os.truncate(path, size)
         tracemalloc.start()
         assert fault in refusal(path)
