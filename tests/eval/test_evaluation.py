@@ -99,6 +99,19 @@ def test_eval_dir_is_used_if_no_eval_file_is_set(folder: Path) -> None:
     assert emptied.weights.fv_scale == 24  # the packaged network keeps its own
 
 
+@pytest.mark.parametrize("name", [MATERIAL, KPP, "txt.txt", "my.kpp"])
+def test_eval_dir_is_a_folder_whatever_its_name(
+    name: str, file: NetworkFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).mkdir()
+    write_network(tmp_path / name / "nn.bin", file)
+    monkeypatch.chdir(tmp_path)
+    loaded, _ = resources(("EvalDir", name))
+    assert loaded.evaluation_title == evaluation_title(f"./{name}") == "NNUE K+P 256"
+    for network in (loaded.weights, load_evaluation(str(tmp_path / name))):
+        assert isinstance(network, Network) and network.fv_scale == 16
+
+
 def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
     loaded, options = resources(("EvalFile", str(folder)))
     first = loaded.weights

@@ -83,10 +83,10 @@ def load_evaluation(name: str, fv_scale: int = 0) -> Evaluation | None:
     try:
         with named_errors("evaluation", name):
             path = PACKAGED.get(name) or Path(name).expanduser()
-            if path.suffix.lower() == PIECE_VALUES:
-                return read_piece_values(path)
             if is_network(path):
                 return load_network(path, fv_scale or advised_scale(eval_options(name)))
+            if path.suffix.lower() == PIECE_VALUES:
+                return read_piece_values(path)
             if not path.exists():
                 raise Fault("there is no such file")
             from usi_engine.evaluation.kpp_file import load_weights  # noqa: PLC0415  (imports numpy)

@@ -5,7 +5,8 @@ from pathlib import Path
 # Special values of EvalFile: plain piece values, the packaged network, the packaged KPP weights.
 MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
 DATA = Path(__file__).parents[1] / "data"
-PACKAGED = {INTERNAL: DATA / "nn.bin", KPP: DATA / "komadori.kpp"}
+NETWORK_FILE = "nn.bin"  # in a folder that is named as a network
+PACKAGED = {INTERNAL: DATA / NETWORK_FILE, KPP: DATA / "komadori.kpp"}
 
 
 class WeightsError(Exception):

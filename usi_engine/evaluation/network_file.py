@@ -24,8 +24,8 @@ from typing import Any, Literal
 from usi_engine.evaluation.architecture import Architecture, format_text, parse_text
 from usi_engine.evaluation.features import BONAPIECES, SQUARES
 from usi_engine.evaluation.files import Fault, named_errors, open_file
+from usi_engine.evaluation.names import NETWORK_FILE
 
-FILE_NAME = "nn.bin"
 VERSION = 0x7AF32F16
 LARGEST_FILE = (1 << 31) - 1
 LONGEST_TEXT = 4096
@@ -61,7 +61,7 @@ class NetworkFile:
 
 def file_of(path: Path) -> Path:
     """Return the nn.bin of a folder; other paths unchanged."""
-    return path / FILE_NAME if path.is_dir() else path
+    return path / NETWORK_FILE if path.is_dir() else path
 
 
 def read_network(path: str | Path) -> NetworkFile:

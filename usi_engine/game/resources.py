@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import Core
 from usi_engine.evaluation.load import OPTIONS_FILE, advised_scale, eval_options, evaluation_title, load_evaluation
-from usi_engine.evaluation.names import INTERNAL, MATERIAL, WeightsError
+from usi_engine.evaluation.names import INTERNAL, MATERIAL, NETWORK_FILE, WeightsError
 from usi_engine.language import text_of
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
@@ -183,9 +184,9 @@ class Resources:
             self._writer.info(f"{OPTIONS_FILE}: {sentence}")
 
     def _evaluation_name(self) -> str:
-        """Return EvalFile, or EvalDir if only that is set."""
+        """Return EvalFile, or the network in EvalDir if only that is set."""
         name, folder = self._options.text("EvalFile") or INTERNAL, self._options.text("EvalDir")
-        return folder if folder and name == INTERNAL else name
+        return str(Path(folder) / NETWORK_FILE) if folder and name == INTERNAL else name
 
     def _load_pool(self, megabytes: int) -> None:
         self._load_weights()
