@@ -160,6 +160,8 @@ def test_an_unreadable_eval_options_is_one_line(folder: Path) -> None:
     assert Resources(options, Writer(written), load_core).weights is not None
     (line,) = written.getvalue().decode().splitlines()
     assert "eval_options.txt" in line and "1048576 bytes" in line
+    network = load_evaluation(str(folder))  # without a word
+    assert isinstance(network, Network) and network.fv_scale == 16
 
 
 def test_titles_for_id_name(folder: Path, tmp_path: Path) -> None:

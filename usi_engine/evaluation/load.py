@@ -84,7 +84,7 @@ def load_evaluation(name: str, fv_scale: int = 0) -> Evaluation | None:
         with named_errors("evaluation", name):
             path = PACKAGED.get(name) or Path(name).expanduser()
             if is_network(path):
-                return load_network(path, fv_scale or advised_scale(eval_options(name)))
+                return load_network(path, fv_scale or file_scale(name))
             if path.suffix.lower() == PIECE_VALUES:
                 return read_piece_values(path)
             if not path.exists():
@@ -102,6 +102,13 @@ def advised_scale(lines: Iterable[str]) -> int:
     options = Options()
     options.advise(lines)
     return options.number("FV_SCALE") or FV_SCALE
+
+
+def file_scale(name: str) -> int:
+    """Return the FV_SCALE of a network's eval_options.txt, or the usual one, also if the file is refused."""
+    with suppress(WeightsError):  # play reports it
+        return advised_scale(eval_options(name))
+    return FV_SCALE
 
 
 def evaluation_title(name: str) -> str:
