@@ -122,6 +122,14 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
     assert loaded.weights is second
 
 
+@pytest.mark.parametrize("name", [INTERNAL, KPP, MATERIAL])
+def test_a_new_scale_keeps_what_does_not_use_it(name: str) -> None:
+    loaded, options = resources(("EvalFile", name))
+    pool = loaded.pool
+    options.set("FV_SCALE", "24")
+    assert loaded.pool is pool
+
+
 def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
     (folder / "eval_options.txt").write_text("option name FV_SCALE type spin default 24\nUSI_Hash=2\nnonsense\n")
     found = [load_evaluation(str(path)) for path in (folder, folder / "nn.bin")]

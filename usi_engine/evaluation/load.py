@@ -53,18 +53,25 @@ def load_network(path: Path, fv_scale: int) -> Network:
         raise unusable("network", f"'{path}'", str(error)) from None
 
 
+def named_network(name: str) -> Path | None:
+    """Return the file of a network that EvalFile names by its path, whether it exists or not; else None."""
+    with suppress(WeightsError):  # load_evaluation reports it
+        file = evaluation_file(name)
+        if name not in PACKAGED and file is not None and is_network(file):
+            return file
+    return None
+
+
 def eval_options(name: str) -> list[str]:
     """Return the lines of the eval_options.txt beside the network that an EvalFile names. WeightsError.
 
-    There are none without such a file, and for other evaluations.
+    There are none without both files, and for other evaluations.
     """
-    file = None
-    with suppress(WeightsError):  # load_evaluation reports it
-        file = evaluation_file(name)
-    if name in PACKAGED or file is None or not is_network(file):
+    file = named_network(name)
+    if file is None:
         return []
     with named_errors("options", path := file.parent / OPTIONS_FILE):
-        if not path.exists():
+        if not (file.exists() and path.exists()):
             return []
         return read_bytes(path, LARGEST_OPTIONS_FILE).decode("utf-8-sig", "replace").splitlines()
 

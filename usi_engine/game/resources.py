@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING, TypeVar
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import Core
-from usi_engine.evaluation.load import OPTIONS_FILE, advised_scale, eval_options, evaluation_title, load_evaluation
+from usi_engine.evaluation.load import (
+    OPTIONS_FILE,
+    advised_scale,
+    eval_options,
+    evaluation_title,
+    load_evaluation,
+    named_network,
+)
 from usi_engine.evaluation.names import INTERNAL, MATERIAL, NETWORK_FILE, WeightsError
 from usi_engine.language import text_of
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
-from usi_engine.usi.options import FV_SCALE, Options
+from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer, repeated
 
 if TYPE_CHECKING:
@@ -52,7 +59,7 @@ class Resources:
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
         self._advised_by: str | None = None  # the evaluation whose eval_options.txt was read
-        self._advised_scale = FV_SCALE
+        self._advised_scale = 0  # for an evaluation that FV_SCALE does not change
         self._weights_failed = self._book_failed = False
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
@@ -153,7 +160,7 @@ class Resources:
     def _load_weights(self) -> None:
         """Load the evaluation if it changed, else the package's network, else none. Drops the thread pools."""
         self.read_eval_options()
-        key = self._evaluation_name(), self._options.number("FV_SCALE") or self._advised_scale
+        key = self._evaluation_name(), self._advised_scale and (self._options.number("FV_SCALE") or self._advised_scale)
         if key == self._weights_key:
             return
         self._pool = self._skill_pool = None
@@ -178,7 +185,7 @@ class Resources:
             lines = eval_options(name)
         except WeightsError as error:
             told = [str(error)]
-        self._advised_scale = advised_scale(lines)
+        self._advised_scale = advised_scale(lines) if named_network(name) else 0
         told += self._options.advise(lines)
         for sentence in told:
             self._writer.info(f"{OPTIONS_FILE}: {sentence}")
