@@ -151,6 +151,17 @@ def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
     assert loaded.weights is not None and options.number("USI_Hash") == DECLARED["USI_Hash"].default
 
 
+def test_a_refused_network_advises_nothing(folder: Path) -> None:
+    (folder / "eval_options.txt").write_text("MultiPV=2\n")
+    loaded, options = resources(("EvalDir", str(folder)))
+    good = (folder / "nn.bin").read_bytes()
+    for data, lines in ((good[:-1], 1), (good, 2), (None, 1)):
+        (folder / "nn.bin").unlink() if data is None else (folder / "nn.bin").write_bytes(data)
+        loaded.retry_failed()
+        loaded.load()
+        assert options.number("MultiPV") == lines
+
+
 def test_eval_options_count_from_the_first_go_on(folder: Path) -> None:
     """Also without an isready before it."""
     (folder / "eval_options.txt").write_text("DepthLimit=1\n")

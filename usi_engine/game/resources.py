@@ -172,6 +172,7 @@ class Resources:
                 return
             except (WeightsError, MemoryError) as error:
                 self._weights_failed = True
+                self._options.advise([])  # takes back what its author advises
                 self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
 
     def read_eval_options(self) -> None:
