@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,18 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
     assert loaded.weights is second
 
 
+def test_a_replaced_network_is_read_at_isready(folder: Path) -> None:
+    loaded, _ = resources(("EvalFile", str(folder)))
+    first = loaded.weights
+    write_network(folder / "nn.bin", random_network(Architecture("K+P", 256, 32, 32), seed=6))
+    os.utime(folder / "nn.bin", (1, 1))
+    assert loaded.weights is first
+    loaded.recheck_files()
+    second = loaded.weights
+    loaded.recheck_files()
+    assert loaded.weights is second is not first
+
+
 @pytest.mark.parametrize("name", [INTERNAL, KPP, MATERIAL])
 def test_a_new_scale_keeps_what_does_not_use_it(name: str) -> None:
     loaded, options = resources(("EvalFile", name))
@@ -157,7 +170,7 @@ def test_a_refused_network_advises_nothing(folder: Path) -> None:
     good = (folder / "nn.bin").read_bytes()
     for data, lines in ((good[:-1], 1), (good, 2), (None, 1)):
         (folder / "nn.bin").unlink() if data is None else (folder / "nn.bin").write_bytes(data)
-        loaded.retry_failed()
+        loaded.recheck_files()
         loaded.load()
         assert options.number("MultiPV") == lines
 

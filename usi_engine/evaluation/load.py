@@ -41,6 +41,14 @@ def evaluation_file(name: str) -> Path | None:
         return PACKAGED.get(name) or file_of(Path(name).expanduser())
 
 
+def file_stamp(name: str) -> tuple[int, int] | None:
+    """Return time and size of the file that an EvalFile names; None without one."""
+    with suppress(WeightsError, OSError, ValueError):
+        if file := evaluation_file(name):
+            return file.stat().st_mtime_ns, file.stat().st_size
+    return None
+
+
 def load_network(path: Path, fv_scale: int) -> Network:
     """Load a network in the standard format, nn.bin. WeightsError, MemoryError."""
     from core_ext.engine import Network  # noqa: PLC0415  (`id name` needs no core)

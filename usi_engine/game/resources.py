@@ -16,6 +16,7 @@ from usi_engine.evaluation.load import (
     advised_scale,
     eval_options,
     evaluation_title,
+    file_stamp,
     load_evaluation,
     named_network,
 )
@@ -58,6 +59,7 @@ class Resources:
         self._book_path = ""
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
+        self._weights_stamp: tuple[int, int] | None = None
         self._advised_by: str | None = None  # the evaluation whose eval_options.txt was read
         self._advised_scale = 0  # for an evaluation that FV_SCALE does not change
         self._weights_failed = self._book_failed = False
@@ -106,10 +108,10 @@ class Resources:
         """Load, but keep the size of the TT: while a clock runs there is no time to allocate another."""
         self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
 
-    def retry_failed(self) -> None:
-        """Let the next load read eval_options.txt again, and evaluation and book if they could not be read."""
+    def recheck_files(self) -> None:
+        """Let the next load read eval_options.txt again, an evaluation whose file changed, and what was refused."""
         self._advised_by = None
-        if self._weights_failed:
+        if self._weights_failed or self._weights_stamp != file_stamp(self._evaluation_name()):
             self._weights_failed, self._weights_key = False, None
         if self._book_failed:
             self._book_failed, self._book_path = False, ""
@@ -164,7 +166,7 @@ class Resources:
         if key == self._weights_key:
             return
         self._pool = self._skill_pool = None
-        self._weights, self._weights_key = None, key
+        self._weights, self._weights_key, self._weights_stamp = None, key, file_stamp(key[0])
         names = list(dict.fromkeys((key[0], INTERNAL)))
         for name, instead in zip(names, (*names[1:], MATERIAL), strict=True):
             try:

@@ -287,7 +287,7 @@ class Session:
 
         def work() -> None:
             try:
-                self._resources.retry_failed()
+                self._resources.recheck_files()
                 self._resources.load_with_keepalive(between_games)
             except (CoreError, MemoryError) as error:
                 self._writer.info(text_of(error))
