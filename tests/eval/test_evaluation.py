@@ -92,6 +92,8 @@ def resources(*options: tuple[str, str]) -> tuple[Resources, Options]:
 
 
 def test_eval_dir_is_used_if_no_eval_file_is_set(folder: Path) -> None:
+    for place in (folder, folder / "nn.bin"):
+        assert resources(("EvalDir", str(place)))[0].evaluation_title == evaluation_title(str(folder))
     assert isinstance(resources(("EvalDir", str(folder)))[0].weights, Network)
     both, _ = resources(("EvalDir", str(folder)), ("EvalFile", MATERIAL))
     assert both.weights is None

@@ -196,7 +196,9 @@ class Resources:
     def _evaluation_name(self) -> str:
         """Return EvalFile, or the network in EvalDir if only that is set."""
         name, folder = self._options.text("EvalFile") or INTERNAL, self._options.text("EvalDir")
-        return str(Path(folder) / NETWORK_FILE) if folder and name == INTERNAL else name
+        if not folder or name != INTERNAL:
+            return name
+        return folder if Path(folder).is_file() else str(Path(folder) / NETWORK_FILE)
 
     def _load_pool(self, megabytes: int) -> None:
         self._load_weights()
