@@ -45,12 +45,16 @@ def program_digest() -> str:
     return digest.hexdigest()[:16]
 
 
+def file_digest(path: Path) -> str:
+    """Return the hash of a file, or of the nn.bin of a folder; empty if there is none."""
+    file = file_of(path)
+    return digest_of(file) if file.is_file() else ""
+
+
 def condition(value: object) -> str:
     """Return an argument as text; if it names a file or a network's folder, with a hash of the file."""
-    file = file_of(Path(value).expanduser()) if value and isinstance(value, str | Path) else None
-    if file is None or not file.is_file():
-        return str(value)
-    return f"{value} {digest_of(file)}"
+    digest = file_digest(Path(value).expanduser()) if value and isinstance(value, str | Path) else ""
+    return f"{value} {digest}" if digest else str(value)
 
 
 def same_conditions(folder: Path, arguments: argparse.Namespace, free: Collection[str]) -> None:

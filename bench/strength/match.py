@@ -25,9 +25,9 @@ from typing import Any
 
 from bench import OPENINGS
 from bench.command import add_scheduler, new_parser, one_line
-from bench.kept import kept_rows, same_conditions
+from bench.kept import file_digest, kept_rows, same_conditions
 from bench.strength.elo import decided, estimate, pairs_text, verdict_text
-from bench.strength.usi_game import Contender, Limits, Rules, Seats, Task, engine_of, play_game
+from bench.strength.usi_game import Contender, Limits, Rules, Seats, Task, engine_of, folder_of, play_game
 from bench.table import Steps
 from usi_engine.csa.clock import TimeControl
 from usi_engine.learn.pool import Work
@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     openings = Random(arguments.seed).sample(openings, len(openings))
     folder = Path(arguments.keep)
     arguments.programs = [digest_of(Path(each.command[0])) for each in contenders]
+    arguments.option_files = [option_digests(each) for each in contenders]
     same_conditions(folder, arguments, FREE)
     rows = kept_rows(folder / "games.jsonl")
     played = {row["game"] for row in rows}
@@ -118,6 +119,12 @@ def checked(contender: Contender) -> Contender:
         engine.quit()
     usual = {name: value for name, value in USUAL_OPTIONS.items() if name in engine.declared}
     return replace(contender, options=usual | dict(contender.options))
+
+
+def option_digests(contender: Contender) -> list[str]:
+    """Return the hash of each file, or network's folder, that an option names; empty for other values."""
+    folder = folder_of(contender)
+    return [text and file_digest(folder / os.path.expanduser(text)) for text in contender.options.values()]
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:

@@ -86,12 +86,16 @@ class TimeUse:
             raise GameLost("time", f"used {spent:.0f} of {allowed:.0f} ms")
 
 
+def folder_of(contender: Contender) -> Path:
+    """Return where an engine starts: a program without arguments in its own folder, as in a GUI."""
+    return Path(contender.command[0]).parent if len(contender.command) == 1 else Path()
+
+
 def engine_of(
     contender: Contender, post: Callable[[EngineEvent], None], note: Callable[[str], None] = lambda text: None
 ) -> Engine:
-    """Return a contender's engine, not started. A program without arguments starts in its own folder, as in a GUI."""
-    folder = Path(contender.command[0]).parent if len(contender.command) == 1 else None
-    return Engine(contender.command, contender.options, post, folder, note, stderr=subprocess.STDOUT)
+    """Return a contender's engine, not started."""
+    return Engine(contender.command, contender.options, post, folder_of(contender), note, stderr=subprocess.STDOUT)
 
 
 class Seat:

@@ -203,6 +203,17 @@ def test_a_match_is_kept_and_continued(
         play(4, nodes=6)
 
 
+def test_a_network_that_an_option_names_is_a_condition(tmp_path: Path) -> None:
+    """A program without arguments finds it in its own folder."""
+    (tmp_path / "nn.bin").write_bytes(b"one")
+    options = {"EvalFile": "nn.bin", "EvalDir": str(tmp_path), "Threads": "1", "BookFile": ""}
+    engine = Contender("own", (str(tmp_path / "engine"),), options, NODES)
+    before = match.option_digests(engine)
+    (tmp_path / "nn.bin").write_bytes(b"two")
+    after = match.option_digests(engine)
+    assert before[0] == before[1] != after[0] == after[1] and before[2:] == after[2:] == ["", ""]
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
