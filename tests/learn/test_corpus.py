@@ -14,6 +14,7 @@ from core_ext.corpus import NO_RESULT, TRAINING_POSITION
 from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import random_game
 from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.corpus import buckets, build, sources
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, build_corpus
@@ -74,8 +75,11 @@ def test_the_corpus_does_not_depend_on_the_number_of_processes(
     assert (tmp_path / "one" / TRAINING).read_bytes() == (tmp_path / "three" / TRAINING).read_bytes()
 
 
-def test_an_interrupted_run_is_resumed(teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The note must be of the same files and settings."""
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupted_run_is_resumed(
+    error: type[BaseException], teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note must be of the same files and settings. A mistyped name of a file removes nothing."""
     monkeypatch.setattr(buckets, "NOTE_SECONDS", 0.0)
     monkeypatch.setattr(build, "BATCH", 1)
     monkeypatch.setattr(sources, "LINES", 4)
@@ -91,22 +95,46 @@ def test_an_interrupted_run_is_resumed(teacher: Path, tmp_path: Path, monkeypatc
     def add(self: buckets.Buckets, positions: Any) -> None:
         added(self, positions)
         if len(calls) in stops:
-            raise KeyboardInterrupt
+            raise error
 
     monkeypatch.setattr(build, "read_chunk", counting)
     monkeypatch.setattr(buckets.Buckets, "add", add)
     stops = {5}
     for seed in (1, 1, 2, 1):
         calls.clear()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(error):
             build_corpus([teacher], broken, every=3, seed=seed)
     stops.clear()
+    for wrong in ({"also": [tmp_path / "none.tsv"]}, {"also": [tmp_path]}, {"leaves": "none.bin"}):
+        with pytest.raises((OSError, SourceError, WeightsError)):
+            build_corpus([teacher], broken, every=3, **wrong)
     calls.clear()
     build_corpus([teacher], broken, every=3)
     assert len(calls) == 15 - 4  # the fifth was not noted
     for name in (TRAINING, HELD_OUT, CARD):
         assert (whole / name).read_bytes() == (broken / name).read_bytes()
     assert len(list(broken.iterdir())) == 3
+
+
+def test_a_full_disk_at_the_end_keeps_what_was_read(
+    teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "NOTE_SECONDS", 0.0)
+    whole, broken = build_corpus([teacher], tmp_path / "whole"), tmp_path / "broken"
+    written: list[int] = []
+
+    def write(file: Any, positions: Any) -> None:
+        written.append(len(positions))
+        if len(written) == 40:
+            raise OSError("full")
+        buckets.write_positions(file, positions)
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr(build, "write_positions", write)
+        build_corpus([teacher], broken)
+    monkeypatch.setattr(build, "read_chunk", None)  # not called
+    assert build_corpus([teacher], broken) == whole
+    assert (broken / TRAINING).read_bytes() == (tmp_path / "whole" / TRAINING).read_bytes()
 
 
 def test_unusable_items_are_counted_and_the_first_is_named(teacher: Path, tmp_path: Path) -> None:

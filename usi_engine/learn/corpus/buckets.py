@@ -67,7 +67,7 @@ class Buckets:
                     os.truncate(path, size)
                 self._files.append(path.open("ab" if size else "wb", buffering=0))
         except OSError:
-            self.remove()
+            self.stop()
             raise
 
     def _noted(self) -> tuple[Totals, list[int]]:
@@ -88,10 +88,6 @@ class Buckets:
             write_text(self._note, json.dumps({"plan": self._plan, "totals": asdict(self.totals), "sizes": sizes}))
             self._noted_at = time.monotonic()
 
-    @property
-    def resumable(self) -> bool:
-        return self._note.exists()
-
     def add(self, positions: npt.NDArray[Any]) -> None:
         bucket = mixed_hash(positions["key"], self._seed + 1) % np.uint64(BUCKETS)
         order = np.argsort(bucket, kind="stable")
@@ -103,6 +99,12 @@ class Buckets:
     def close(self) -> None:
         for file in self._files:
             file.close()
+
+    def stop(self, resumable: bool = True) -> None:
+        """Close the files; remove them if they are not `resumable` or nothing was noted."""
+        self.close()
+        if not (resumable and self._note.exists()):
+            self.remove()
 
     def remove(self) -> None:
         self.close()

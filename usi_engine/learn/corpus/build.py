@@ -24,7 +24,7 @@ from usi_engine import __version__
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
 from usi_engine.learn.corpus.smoothing import smoothed
-from usi_engine.learn.corpus.sources import Chunk, SkippedItems, chunks_of
+from usi_engine.learn.corpus.sources import Chunk, SkippedItems, chunks_of, format_of
 from usi_engine.learn.game import Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
 from usi_engine.progress import POSITIONS, Progress
@@ -160,7 +160,6 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
             write_positions(held_out_file, positions[chosen[held_out]])
             counts = [counts[0] + int((~held_out).sum()), counts[1] + int(held_out.sum())]
             progress.add(len(positions), len(positions))
-            path.unlink()
         if not counts[0]:
             raise SourceError(f"no position to train with for {folder}{': ' if skipped.count else ''}{skipped.line}")
     return counts[0], counts[1]
@@ -170,6 +169,14 @@ def all_chunks(paths: Iterable[Path], also: Iterable[Path], smooth: float) -> It
     """Yield the chunks of all files in order; only games of `paths` are numbered."""
     yield from (ChunkTask(chunk, True, smooth) for path in paths for chunk in chunks_of(path))
     yield from (ChunkTask(chunk, False, smooth) for path in also for chunk in chunks_of(path))
+
+
+def check_inputs(paths: Iterable[Path], leaves: str | None) -> None:
+    """Raise OSError for a missing file, SourceError for a name of no known format, WeightsError for `leaves`."""
+    for path in paths:
+        path.stat()
+        format_of(path)
+    new_reader(leaves)
 
 
 def identity(path: Path) -> list[Any]:
@@ -197,6 +204,7 @@ def build_corpus(
     if not (paths or also):
         raise SourceError("no files of games")
     make_folder(folder)
+    check_inputs([*paths, *also], leaves)  # before the progress of another command is removed
     settings = {"every": every, "seed": seed, "leaves": leaves, "smooth": smooth, "version": __version__}
     inputs = [[identity(path) for path in some] for some in (paths, also, [Path(leaves)] if leaves else [])]
     buckets = Buckets(folder, seed, settings | {"inputs": inputs})
@@ -210,9 +218,7 @@ def build_corpus(
         buckets.close()
         training, held_out = finish(buckets, folder, every, seed, totals.skipped)
     except BaseException as error:
-        if isinstance(error, Exception) or not buckets.resumable:
-            buckets.remove()
-        buckets.close()
+        buckets.stop(resumable=not isinstance(error, ValueError))
         raise
     buckets.remove()
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
