@@ -116,6 +116,17 @@ def test_an_interrupted_run_is_resumed(
     assert len(list(broken.iterdir())) == 3
 
 
+def test_a_second_run_in_the_folder_is_refused(few_games: Path, tmp_path: Path) -> None:
+    lock = buckets.locked(tmp_path / buckets.LOCK)
+    before = list(tmp_path.iterdir())
+    with pytest.raises(SourceError, match=f"{re.escape(str(tmp_path))}: another run is writing this corpus"):
+        build_corpus([few_games], tmp_path)
+    assert list(tmp_path.iterdir()) == before
+    lock.close()  # as the system does if the process is killed
+    build_corpus([few_games], tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {TRAINING, HELD_OUT, CARD}
+
+
 def test_a_full_disk_at_the_end_keeps_what_was_read(
     teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
+import sqlite3
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -15,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from usi_engine.learn.corpus.sources import SkippedItems
+from usi_engine.learn.game import SourceError
 from usi_engine.records.files import naming_errors, write_text
 
 BUCKETS = 64
-NOTE, NOTE_SECONDS = "unfinished.json", 10.0
+NOTE, NOTE_SECONDS, LOCK = "unfinished.json", 10.0, "lock.tmp"
 
 
 def mixed_hash(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
@@ -46,6 +48,21 @@ def write_positions(file: IO[bytes], positions: npt.NDArray[Any]) -> None:
         left = left[file.write(left) :]
 
 
+def locked(path: Path) -> sqlite3.Connection:
+    """Lock a file until the connection is closed or the process is killed. SourceError if another run has locked it.
+
+    SQLite locks files on every system. Where a disk knows no locks, there is none.
+    """
+    lock = sqlite3.connect(path, timeout=0)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "is locked" in str(error):
+            lock.close()
+            raise SourceError(f"{path.parent}: another run is writing this corpus") from None
+    return lock
+
+
 class Buckets:
     """Temporary files of positions, chosen by the hash of the position, and a note of what is in them.
 
@@ -55,6 +72,7 @@ class Buckets:
 
     def __init__(self, folder: Path, seed: int, plan: dict[str, Any]) -> None:
         self._seed, self._plan, self._note = seed, plan, folder / NOTE
+        self._lock, self._lock_file = locked(folder / LOCK), folder / LOCK
         self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
         self.totals, sizes = self._noted()
         self._files: list[IO[bytes]] = []
@@ -103,10 +121,10 @@ class Buckets:
     def stop(self, resumable: bool = True) -> None:
         """Close the files; remove them if they are not `resumable` or nothing was noted."""
         self.close()
-        if not (resumable and self._note.exists()):
-            self.remove()
-
-    def remove(self) -> None:
-        self.close()
-        for path in (self._note, *self.paths):
-            path.unlink(missing_ok=True)
+        kept = resumable and self._note.exists()
+        try:
+            for path in () if kept else (self._note, *self.paths):
+                path.unlink(missing_ok=True)
+        finally:
+            self._lock.close()
+            self._lock_file.unlink(missing_ok=True)

@@ -220,7 +220,7 @@ def build_corpus(
     except BaseException as error:
         buckets.stop(resumable=not isinstance(error, ValueError))
         raise
-    buckets.remove()
+    buckets.stop(resumable=False)
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
     counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
     split = {"smooth": smooth, "training": training, "held_out": held_out, "every": every, "seed": seed}
