@@ -327,6 +327,14 @@ def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refu
     assert packed.read_bytes() == before and before
 
 
+def test_export_does_not_replace_a_corpus(teacher: Path, corpus: Path, refusal: Refusal) -> None:
+    before = files_below(corpus)
+    for name in (TRAINING, HELD_OUT):
+        out = corpus / name
+        assert f"--out {out}: belongs to a corpus; it is not replaced" in refusal("export", teacher, "--out", out)
+    assert files_below(corpus) == before
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.corpus.packed import WRITERS, packed_positions
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
 from usi_engine.learn.files import check_not_weights, check_output, check_suffix
 from usi_engine.learn.game import SourceError
 from usi_engine.progress import Progress
 from usi_engine.records.files import atomic_write
+
+
+def check_not_corpus(out: Path) -> None:
+    """Raise SourceError if `out` is a file of a corpus."""
+    file = out.resolve()
+    if file.name in (TRAINING, HELD_OUT) and file.with_name(CARD).exists():
+        raise SourceError(f"--out {out}: belongs to a corpus; it is not replaced")
 
 
 def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
@@ -20,6 +28,7 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
     check_suffix(out, *WRITERS)
     check_output(out, paths)
     check_not_weights(out)
+    check_not_corpus(out)
     write, source, progress = WRITERS[out.suffix.lower()], GameSource(paths), Progress("games")
     with atomic_write(out) as part, part.open("wb") as file:
         for _, place, game in source.games():
