@@ -32,6 +32,22 @@ def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path) -> None:
     assert sum(one != two for one, two in zip(old, new, strict=True)) > 0.9 * len(old)
 
 
+@pytest.mark.parametrize("cut", [0, 1])
+def test_other_games_are_not_continued(
+    few_games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], cut: int
+) -> None:
+    """Games of the input may be missing or too many, and the last line cut off."""
+    first, *others = few_games.read_text().splitlines(keepends=True)
+    one, out = tmp_path / "one.tsv", tmp_path / "out.tsv"
+    one.write_text(first)
+    for games, lines in ((few_games, others), (few_games, [first, *others[1:]]), (one, [first] * 3)):
+        text = "".join(lines)
+        out.write_text(text[: len(text) - cut])
+        assert main(["rescore", str(games), "--out", str(out), "--weights", "material"]) == 1
+        assert f"--out {out}: its games are not the first of the input" in capsys.readouterr().err
+        assert out.read_text() == text[: len(text) - cut]
+
+
 def test_a_score_is_that_of_a_search(few_games: Path) -> None:
     player = Player(None, RULES)
     game = read_games(few_games)[0]

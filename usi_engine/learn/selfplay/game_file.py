@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,8 +46,11 @@ def check_game(path: Path, number: int, line: bytes) -> None:
         raise SourceError(f"{path}, line {number}: not a game: '{quoted}'; nothing is added to this file")
 
 
-def keys_in(path: Path) -> list[int]:
-    """Return the key of each complete game in a text file and cut off an incomplete last line. SourceError."""
+def keys_in(path: Path, check: Callable[[list[int]], None] = lambda keys: None) -> list[int]:
+    """Return the key of each complete game in a text file and cut off an incomplete last line. SourceError.
+
+    Before that, `check` may refuse the keys.
+    """
     keys: list[int] = []
     complete = 0
     with path.open("rb") as lines:
@@ -56,6 +59,7 @@ def keys_in(path: Path) -> list[int]:
             if line.endswith(b"\n"):
                 complete += len(line)
                 keys.append(key_of(line.decode(errors="replace")))
+    check(keys)
     if complete < path.stat().st_size:
         os.truncate(path, complete)
     return keys

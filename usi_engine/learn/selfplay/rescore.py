@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from core_ext.board import Board
-from usi_engine.learn.corpus.sources import SkippedItems
+from usi_engine.learn.corpus.sources import GameSource, SkippedItems
 from usi_engine.learn.files import check_output
-from usi_engine.learn.game import ScoredGame
+from usi_engine.learn.game import ScoredGame, SourceError
 from usi_engine.learn.selfplay.append_games import GameLines, append_games
-from usi_engine.learn.selfplay.game_file import keys_in, line_of
+from usi_engine.learn.selfplay.game_file import key_of, keys_in, line_of
 from usi_engine.learn.selfplay.player_pool import PlayerPool
 from usi_engine.player import Player
 
@@ -50,11 +51,21 @@ def rescore_work(players: list[Player], task: tuple[int, str, ScoredGame, float]
     return GameLines(line_of(game), len(game.moves), skipped)
 
 
+def games_done(paths: list[Path], out: Path) -> int:
+    """Return the number of games in `out`. SourceError if they are not the first ones of `paths`."""
+
+    def check(keys: list[int]) -> None:
+        games = islice(GameSource(paths).games(), len(keys))
+        if [key_of(line_of(game)) for _, _, game in games] != keys:
+            raise SourceError(f"--out {out}: its games are not the first of the input; nothing is added to this file")
+
+    return len(keys_in(out, check)) if out.exists() else 0
+
+
 def rescore(pool: PlayerPool, paths: list[Path], out: Path, share: float) -> tuple[int, SkippedItems]:
     """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again.
 
     Return the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
-    begun = len(keys_in(out)) if out.exists() else 0
-    return append_games(pool, paths, out, begun, work=rescore_work, setting=share)
+    return append_games(pool, paths, out, games_done(paths, out), work=rescore_work, setting=share)
