@@ -34,7 +34,7 @@ from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.learn.pool import Work
 from usi_engine.player import Lead, Player, PlayRules, ending_of, read_openings
-from usi_engine.usi.arguments import whole
+from usi_engine.usi.arguments import real, whole
 from usi_engine.usi.options import Options
 
 LONGEST = 320
@@ -243,7 +243,9 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
 
 def constant(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-    return known_name(name, default_constants()), float(value) if name in TIME_CONSTANTS else int(value)
+    if known_name(name, default_constants()) in TIME_CONSTANTS:
+        return name, real(0, 1e6)(value)
+    return name, whole(*ranges()[name][1:])(str(int(value)))
 
 
 def parse() -> argparse.Namespace:

@@ -25,7 +25,7 @@ from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.player import read_openings
 from usi_engine.records.files import write_text
-from usi_engine.usi.arguments import whole
+from usi_engine.usi.arguments import real, whole
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
 STABILITY = 0.1  # share of the run that keeps the first updates small
@@ -126,7 +126,8 @@ def text_of(values: dict[str, float]) -> str:
 
 def constant(text: str) -> tuple[str, float]:
     name, _, step = text.partition(":")
-    return known_name(name, ranges()), float(step)
+    _, least, greatest = ranges()[known_name(name, ranges())]
+    return name, real(0, greatest - least)(step)
 
 
 def parse() -> argparse.Namespace:
@@ -134,7 +135,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("constants", nargs="+", type=constant, metavar="NAME:STEP")
     parser.add_argument("--pairs", type=whole(1), default=4000)
     parser.add_argument("--nodes", type=whole(1), default=10000)
-    parser.add_argument("--rate", type=float, default=0.012, help="share of a step that a point moves at the end")
+    parser.add_argument("--rate", type=real(0, 1), default=0.012, help="share of a step that a point moves at the end")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
     parser.add_argument("--seed", type=int, default=1)

@@ -151,6 +151,24 @@ def test_a_constant_of_the_search_is_a_whole_number() -> None:
         duel.constant("LmrBase=0.5")
 
 
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("duel A --set LmrBase=99999999", "'99999999' is not a whole number from -3000 to 4000"),
+        ("duel A --clock 10+1 --set MARGIN_SHARE=inf", "'inf' is not a number from 0 to"),
+        ("spsa LmrBase:inf", "'inf' is not a number from 0 to 7000"),
+        ("spsa LmrBase:nan", "'nan' is not a number from 0 to 7000"),
+        ("spsa LmrBase", "'' is not a number from 0 to 7000"),
+        ("spsa LmrBase:9 --rate nan", "'nan' is not a number from 0 to 1"),
+    ],
+)
+def test_a_wrong_value_is_named_and_nothing_is_begun(words: str, fault: str, tmp_path: Path) -> None:
+    module, *others = words.split()
+    done = run_command([sys.executable, "-m", f"bench.strength.{module}", *others, "--keep", str(tmp_path / "kept")])
+    assert done.returncode and fault in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "kept").exists()
+
+
 def test_a_booked_player_searches_after_the_book() -> None:
     player = Player(load_evaluation("material"), PlayRules(nodes=500))
     booked = duel.BookedPlayer(player, INTERNAL, random.Random(1))
