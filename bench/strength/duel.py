@@ -180,6 +180,9 @@ def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
     a = arguments
     if a.scheduler and (a.book or a.book_b):
         raise ValueError("--scheduler: books are not sent to its workers")
+    timed = [name for name, _ in a.set + a.set_b if name in TIME_CONSTANTS]
+    if timed and not a.clock:
+        raise ValueError(f"{timed[0]} needs --clock, without which it has no effect")
     first = Setting(a.nodes, a.weights, dict(a.set), a.clock, a.book)
     second = Setting(a.nodes_b or a.nodes, a.weights_b, dict(a.set_b), a.clock, a.book_b)
     for setting in (first, second):

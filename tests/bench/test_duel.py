@@ -156,6 +156,7 @@ def test_a_constant_of_the_search_is_a_whole_number() -> None:
     [
         ("duel A --set LmrBase=99999999", "'99999999' is not a whole number from -3000 to 4000"),
         ("duel A --clock 10+1 --set MARGIN_SHARE=inf", "'inf' is not a number from 0 to"),
+        ("duel A --set-b MARGIN_SHARE=0.5", "duel: MARGIN_SHARE needs --clock"),
         ("spsa LmrBase:inf", "'inf' is not a number from 0 to 7000"),
         ("spsa LmrBase:nan", "'nan' is not a number from 0 to 7000"),
         ("spsa LmrBase", "'' is not a number from 0 to 7000"),
