@@ -54,6 +54,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(teacher: Path, tmp_path: Path, m
     resumed = Training(tmp_path / "corpus", tmp_path / "broken", plan)
     resumed.run()
     assert resumed.curve == whole.curve
+    assert [point["epoch"] for point in whole.curve] == [1.0, 2.0]
     for name in whole.trainer.terms:
         assert resumed.trainer.parameters(name).tobytes() == whole.trainer.parameters(name).tobytes()
 

@@ -153,7 +153,7 @@ class Training:
 
     def point(self, epoch: int) -> dict[str, float]:
         """Return a point of the curve."""
-        done = {"epoch": float(epoch), "positions": float(self.done)}
+        done = {"epoch": epoch + 1.0, "positions": float(self.done)}
         return done | measure(self.trainer, self.held_out, self.plan)
 
     def save(self) -> None:
