@@ -34,6 +34,21 @@ def test_from_games_to_weights(
     assert "another plan (positions 0);" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("--rate 0.1", "--rate: for networks only"),
+        ("--seed 2 --device cpu", "--device, --seed: for networks only"),
+        ("--threads 3", "--threads 3: KPP weights are trained by 1 or 2"),
+    ],
+)
+def test_options_of_networks_are_refused_for_kpp(
+    words: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", str(tmp_path), "--out", str(tmp_path / "my.kpp"), *words.split()]) == 1
+    assert fault in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("leaves", ["material", ""])
 def test_leaves_need_weights(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], leaves: str) -> None:
     """An empty name, as from a variable that is not set, does not turn them off."""

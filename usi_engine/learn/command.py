@@ -27,6 +27,7 @@ WEIGHTS_HELP = f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}"
 MOST_EPOCHS = 1000
 MOST_BATCH = 1 << 20
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
+NETWORK_OPTIONS = ("device", "batch", "tempo", "rate", "decay", "seed")  # of train, not for KPP
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def add_train(commands: Commands) -> None:
         default="KPPT",
         help="such as SFNN_ka2_1024_7_64_k3k3, or KPP terms: P, KP, PP, KPP, KPPT (default)",
     )
-    add("--out", type=Path, required=True, help="file of weights, .bin or .kpp (KPP); the checkpoint is in FILE.run/")
+    add("--out", type=Path, required=True, help="file of weights, .bin, .nnue or .kpp (KPP); the checkpoint: FILE.run/")
     add(
         "--epochs",
         type=whole(1, MOST_EPOCHS),
@@ -91,16 +92,16 @@ def add_train(commands: Commands) -> None:
         "--warm-start",
         metavar="WEIGHTS",
         default="",
-        help=f"continue from these weights at small rates: a file, {INTERNAL} for a network, {KPP} for KPP",
+        help=f"continue from these weights at small rates: a file, {INTERNAL} for a network, {KPP} for KPPT",
     )
     add(
         "--rate",
         type=real(0, 1),
         default=0.0,
-        help=f"highest rate of a network (default {NetworkPlan.rate}, after a warm start {WARM_START_RATE})",
+        help=f"highest rate of a network (default 0: {NetworkPlan.rate}, after a warm start {WARM_START_RATE})",
     )
     add("--decay", type=real(0, 1), default=decay, help=f"weight decay of a network's transformer (default {decay})")
-    add("--seed", type=whole(), default=1, help="seed of the order and of a network's first weights (default 1)")
+    add("--seed", type=whole(), default=1, help="seed of a network's first weights and of its order (default 1)")
     add("--note", default="", help="a line for the card (the metadata) of the weights")
 
 
@@ -240,12 +241,21 @@ def train_nnue(args: argparse.Namespace, network: str, extra: dict[str, str]) ->
         raise ValueError(f"torch: {first_sentence(error)}") from None
 
 
+def check_kpp_options(args: argparse.Namespace) -> None:
+    """Raise ValueError for options that KPP weights do not have."""
+    usual = parser().parse_args(["train", "", "--out", ""])
+    given = [f"--{name}" for name in NETWORK_OPTIONS if getattr(args, name) != getattr(usual, name)]
+    if given:
+        raise ValueError(f"{', '.join(given)}: for networks only, not for KPP weights")
+    if args.threads > 2:
+        raise ValueError(f"--threads {args.threads}: KPP weights are trained by 1 or 2")
+
+
 def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
     """Train KPP weights and write them; return the size of the file."""
     from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan  # noqa: PLC0415
 
-    if args.threads > 2:
-        raise ValueError(f"--threads {args.threads}: KPP weights are trained by 1 or 2")
+    check_kpp_options(args)
     plan = Plan(
         model=args.network.upper(),
         epochs=args.epochs or (1 if args.warm_start else 3),
