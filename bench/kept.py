@@ -4,7 +4,8 @@ import argparse
 import hashlib
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,15 @@ def kept_rows(file: Path) -> list[Any]:
         except ValueError as error:
             raise ValueError(f"{file}, line {number}: {error}") from None
     return rows
+
+
+@contextmanager
+def damage_named(file: Path) -> Iterator[None]:
+    """Name the file in errors of the block, which reads its JSON. ValueError."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"{file} is damaged: {error}") from None
 
 
 def program_digest() -> str:
@@ -66,7 +76,8 @@ def same_conditions(folder: Path, arguments: argparse.Namespace, free: Collectio
     conditions["program"] = program_digest()
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "conditions.json"
-    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else conditions
+    with damage_named(file):
+        before = dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else conditions
     other = [name for name in sorted({*before, *conditions}) if before.get(name) != conditions.get(name)]
     if other:
         raise SystemExit(f"{folder} holds a run under other conditions ({', '.join(other)}): name another folder")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bench import OPENINGS
 from bench.command import PROCESSES, add_scheduler, new_parser, one_line
-from bench.kept import same_conditions
+from bench.kept import damage_named, same_conditions
 from bench.strength.duel import Duel, Setting, duel_work, known_name, ranges
 from bench.table import Steps
 from usi_engine.evaluation.load import load_evaluation
@@ -74,9 +74,10 @@ class Tuning:
     def load(self, file: Path) -> None:
         """Load the saved state if there is one."""
         if file.exists():
-            state = json.loads(file.read_text(encoding="utf-8"))
-            self.values.update(state["values"])
-            self.learned = {*range(state["pairs"])} - {*state["missing"]}
+            with damage_named(file):
+                state = json.loads(file.read_text(encoding="utf-8"))
+                self.values = {name: float(state["values"][name]) for name in self.values}
+                self.learned = {*range(state["pairs"])} - {*state["missing"]}
 
     def save(self, file: Path) -> None:
         """Save the values, and which pairs were learned: those before `pairs` without the missing ones."""

@@ -123,6 +123,14 @@ def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytes
         same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
 
 
+@pytest.mark.parametrize("text", ["{", "[1]", "\xff"])
+def test_damaged_conditions_are_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "conditions.json"
+    file.write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=f"{re.escape(str(file))} is damaged: "):
+        same_conditions(tmp_path, argparse.Namespace(), ())
+
+
 def test_a_record_with_other_contents_of_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file may be named by an argument, be in a network's folder or in the package."""
     network = tmp_path / "network" / "nn.bin"

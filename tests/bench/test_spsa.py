@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,14 @@ def test_a_pair_that_ended_out_of_turn_is_learned_once(tmp_path: Path) -> None:
     again.load(tmp_path / "state.json")
     assert [task[0] for task in spsa.tasks_of(again, 9)] == [0, 2, 4]
     assert (again.done, again.values) == (2, first.values)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[]", '{"values": {"LmrScale": "x"}}', '{"values": {}, "pairs": 1}'])
+def test_a_damaged_state_is_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "state.json"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=f"{re.escape(str(file))} is damaged: "):
+        spsa.Tuning({"LmrScale": 4.0}, 5, 0.02, 1).load(file)
 
 
 def test_tuning_plays_its_pairs_and_goes_on(

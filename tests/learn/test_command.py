@@ -31,7 +31,7 @@ def test_from_games_to_weights(
     monkeypatch.setenv("KOMADORI_CACHE", "")  # the packaged weights stay in the cache of the tests
     assert len(new_worker(load_weights(str(out))).evaluate(Board())) == 6
     assert main([*command, "--positions", "100"]) == 1
-    assert "another plan (positions 0);" in capsys.readouterr().err
+    assert "another plan (positions 0); choose another --out or remove this file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -96,4 +96,4 @@ def check_plan(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
     elif isinstance(found, dict):
         differing = (f"{name} {found.get(name)!r}" for name in expected if found.get(name) != expected[name])
         other += f" ({', '.join(differing)})"[:200]
-    raise WrongPlan(f"{path} belongs to {other}; choose another folder or remove it")
+    raise WrongPlan(f"{path} belongs to {other}; choose another --out or remove this file")
