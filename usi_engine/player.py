@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
 LARGEST_OPENINGS = 64 << 20  # bytes
+LONGEST_FAULT = 120  # characters of a message, which may quote a line
 # Search constants without late move pruning, reductions and quiescence limits. Up to so many nodes a search plays as
 # well with them, and its values are closer to those of deep searches (docs/findings.md).
 FULL_WIDTH_NODES = 5000
@@ -225,7 +226,7 @@ def read_openings(path: Path | None) -> list[str]:
         try:
             found += [board_of(core, line.strip()).sfen()] if line.strip() else []
         except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from None
+            raise ValueError(f"{path}, line {number}: {str(error)[:LONGEST_FAULT]}") from None
     if not found:
         raise ValueError(f"{path} holds no position")
     return found

@@ -86,6 +86,9 @@ def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
     file.write_text("startpos\nstartpos moves 7g7f 7g7f\n")
     with pytest.raises(ValueError, match="line 2: move 2 '7g7f'"):
         read_openings(file)
+    file.write_text(f"b\tscore\t{'7g7f ' * 99}\n")  # a game
+    with pytest.raises(ValueError, match=r"line 1: an sfen has .*: 'b score [7gf ]{70,90}$"):
+        read_openings(file)
 
 
 def random_plies(game: Played) -> list[int]:
