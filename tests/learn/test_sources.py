@@ -33,7 +33,11 @@ def test_lines_that_are_not_games_are_counted_and_the_first_is_named(tmp_path: P
     path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe\n")
     source = GameSource([path, path])
     assert [number for number, *_ in source.games()] == [1, 2, 3, 4]
-    assert source.skipped.line == f"6 not used; the first: {path}, line 2: not a game: 'no game'"
+    assert source.skipped.line == f"8 not used; the first: {path}, line 2: not a game: 'no game'"
+    path.write_text(lines[2])
+    source = GameSource([path])
+    assert not list(source.games())
+    assert source.skipped.line == f"1 not used; the first: {path}, line 1: a position with scored moves is not a game"
 
 
 @pytest.mark.parametrize("name", ["G.TSV", "G.tsv.XZ", "g.Tsv.Gz"])

@@ -31,6 +31,7 @@ LONGEST_LINE = 1 << 20  # characters
 LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is clamped by the core
 # rsshogi ends the process at an illegal move in a damaged file, so that another process must try the file first.
 TRY_SBINPACK = "import sys; from rsshogi.record import decode_sbinpack_file as decode; decode(sys.argv[1])"
+NOT_A_GAME = "a position with scored moves is not a game"
 SCORE = re.compile(r"^\*\* ([-+]?\d{1,9})(?= |$)", re.M)
 
 
@@ -246,7 +247,7 @@ class SkippedItems:
 
 @dataclass
 class GameSource:
-    """Games of files, numbered from 1. Faults are counted; positions with valued moves are skipped."""
+    """Games of files, numbered from 1. Faults and positions with valued moves are counted as skipped."""
 
     paths: Iterable[Path]
     skipped: SkippedItems = field(default_factory=SkippedItems)
@@ -259,5 +260,5 @@ class GameSource:
                 if isinstance(item, ScoredGame):
                     number += 1
                     yield number, chunk.place(index), item
-                elif isinstance(item, Fault):
-                    self.skipped.add(chunk.place(index), item.reason)
+                else:
+                    self.skipped.add(chunk.place(index), item.reason if isinstance(item, Fault) else NOT_A_GAME)
