@@ -89,6 +89,8 @@ def test_starts(text: str, start: str) -> None:
         (EVEN + FOUR + "   5 ４五\n", "line 6, move 5: not a move: '5 ４五'"),
         (EVEN + FOUR + "x  5 ４五角打 ( 0:01/00:00:01)\n", "line 6: cannot be read"),
         (EVEN + FOUR + "   5 同じ\n", "line 6, move 5: not a move: '5 同じ'"),
+        (EVEN + "   1 ７六歩(77) ( 0:01/00:00:01)   2 ３四歩(33)\n", "line 2, move 1: not a move"),
+        (EVEN + FOUR + "   5 投了 ( 0:01/00:00:01)   6 ４五角打\n", "line 6, move 5: not a move"),
     ],
 )
 def test_refused(text: str, message: str) -> None:
@@ -210,8 +212,12 @@ def test_files_of_few_lines(text: str, tmp_path: Path) -> None:
     assert game_of(path).record.root.variations[0].move == "7g7f"
 
 
-def test_padded_times() -> None:
-    assert kif.read(EVEN + "   1 ７六歩(77)   ( 0: 5/00:00:05)\n").main_line[0].milliseconds == 5000
+@pytest.mark.parametrize("time", ["( 0: 5/00:00:05)", "(0:05.0/)+", "(0:05", "(00:00:05 / 00:00:05) +*a", "( 0:05/)*a"])
+def test_times_and_what_follows(time: str) -> None:
+    (move,) = kif.read(f"{EVEN}   1 ７六歩(77)   {time}\n   2 投了   {time}\n").main_line
+    assert move.end is not None
+    for owner in (move, move.end):
+        assert (owner.milliseconds, owner.comment) == (5000, "a" if "*" in time else None)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 LINE_END = re.compile(r"\r\n|\r|\n")
 NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
 KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九][成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
-AFTER_MOVE = re.compile(r"\s*([(（]\s*[0-9]*:.*)?\+?")
+# The time of a move or end, the sign that variations follow, a comment.
+AFTER_MOVE = re.compile(r"(\s*(?:[(（]\s*[0-9]*:[0-9:./\s]*(?:[)）]\s*)?)?(?:\+\s*)?)(\*.*)?")
 TIME = re.compile(r"[(（]\s*(?:([0-9]{1,4}):\s*)?([0-9]{1,6}):\s*([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)）]|$)")
 SPACE = " \t\u3000\xa0"
 SPACES = re.compile(r"\s*")
@@ -210,13 +211,15 @@ class Reader:
         match = NUMBERED.fullmatch(line)
         number, text = (int(match[1]), match[2]) if match else (0, "")
         move = MOVE.match(text)
-        if not move or not AFTER_MOVE.fullmatch(text, move.end()):
+        after = AFTER_MOVE.fullmatch(text, move.end()) if move else None
+        if not move or not after:
             self.end_word(text)
             return
         if len(self.path) == 1 and not self.in_variation:
             self.first = number
         if self.play(move, line, number - self.first + 1):
-            self.path[-1].milliseconds = time_of(text)
+            self.path[-1].milliseconds = time_of(after[1])
+        self.comment += [unmarked_text(after[2][1:])] if after[2] else []
 
     def ki2(self, line: str) -> None:
         """Read the moves of a line of KI2."""
@@ -269,7 +272,8 @@ class Reader:
         time = TIME.search(text)
         word = text[: time.start() if time else None].strip().rstrip("+").strip("".join(SIDE_MARKS)).strip()
         board, node = self.begin(), self.path[-1]
-        if SQUARE.match(word) or not word:
+        after = AFTER_MOVE.fullmatch(text, time.start() if time else len(text))
+        if SQUARE.match(word) or not word or not after:
             raise self.fault("not a move")
         self.keep_comment()
         if self.branches:
@@ -279,7 +283,8 @@ class Reader:
         self.end_line = self.fault("not a move").fault
         self.set_end(end_of_word(word, board.turn))
         if node.end:
-            node.end.milliseconds = time_of(text)
+            node.end.milliseconds = time_of(after[1])
+        self.comment += [unmarked_text(after[2][1:])] if after[2] else []
 
     def result(self, line: str) -> None:
         """Read `まで120手で先手の勝ち`, which says nothing new if the end has a line of its own."""
