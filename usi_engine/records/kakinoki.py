@@ -32,7 +32,7 @@ SPACES = re.compile(r"\s*")
 SQUARE = re.compile(r"[1-9１-９同]")  # what begins with one is a move, however misspelt
 MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
 RESULT = re.compile(r"(時間切れ(?:により|にて|で)?、?)?([先後上下])手の?(反則|入玉|(?:時間)?切れ)?(?:(勝)ち?|負け?)。?")
-COUNT = re.compile(r"まで、?\s*(?:[0-9０-９]+\s*手)?(?:にて|で)?")
+COUNT = re.compile(r"まで、?\s*(?:[0-9０-９]*([0-9０-９])\s*手)?(?:にて|で)?")
 # The names of ends as CSA and JKF have them, by the words of KIF.
 ENDS = {
     "投了": "TORYO", "中断": "CHUDAN", "千日手": "SENNICHITE", "持将棋": "JISHOGI", "詰み": "TSUMI", "不詰": "FUZUMI",
@@ -212,14 +212,13 @@ class Reader:
         number, text = (int(match[1]), match[2]) if match else (0, "")
         move = MOVE.match(text)
         after = AFTER_MOVE.fullmatch(text, move.end()) if move else None
-        if not move or not after:
-            self.end_word(text)
-            return
         if len(self.path) == 1 and not self.in_variation:
             self.first = number
-        if self.play(move, line, number - self.first + 1):
+        if not move or not after:
+            self.end_word(text, number - self.first + 1)
+        elif self.play(move, line, number - self.first + 1):
             self.path[-1].milliseconds = time_of(after[1])
-        self.comment += [unmarked_text(after[2][1:])] if after[2] else []
+            self.comment += [unmarked_text(after[2][1:])] if after[2] else []
 
     def ki2(self, line: str) -> None:
         """Read the moves of a line of KI2."""
@@ -267,8 +266,8 @@ class Reader:
         self.path.append(self.path[-1].add(move))
         return True
 
-    def end_word(self, text: str) -> None:
-        """Read the word of an end and its time."""
+    def end_word(self, text: str, number: int | None = None) -> None:
+        """Read the word of an end and its time. `number` is that of the end in KIF."""
         time = TIME.search(text)
         word = text[: time.start() if time else None].strip().rstrip("+").strip("".join(SIDE_MARKS)).strip()
         board, node = self.begin(), self.path[-1]
@@ -280,22 +279,33 @@ class Reader:
             raise self.fault("a variation without a move")
         if node.end:
             raise FaultyText(self.end_line)
+        end = end_of_word(word, board.turn)
+        if end.name and number not in (None, len(self.path)) and not self.stopped:
+            raise self.fault("not the number of the next move")
         self.end_line = self.fault("not a move").fault
-        self.set_end(end_of_word(word, board.turn))
+        self.set_end(end)
         if node.end:
             node.end.milliseconds = time_of(after[1])
         self.comment += [unmarked_text(after[2][1:])] if after[2] else []
 
     def result(self, line: str) -> None:
         """Read `まで120手で先手の勝ち`, which says nothing new if the end has a line of its own."""
-        text = COUNT.sub("", line, count=1).strip()
+        count: re.Match[str] = COUNT.match(line)  # type: ignore[assignment]
+        text = line[count.end() :].strip()
         board = self.begin()
         self.keep_comment()
         if SQUARE.match(text):
             raise self.fault("cannot be read")
+        if count[1] and self.miscounts(int(count[1])):
+            raise self.fault("not the number of moves read")
         if text and not self.path[-1].end and not self.branches:
             self.end_line = self.fault("not a move").fault
             self.set_end(end_of_result(text, board.turn))
+
+    def miscounts(self, count: int) -> bool:
+        """Return True if a number of moves would change the winner. After a diagram it may count the game before it."""
+        odd = {(count - len(self.path) + 1 - before) % 2 for before in (0, self.first - 1)}
+        return odd == {1} and not (self.stopped or self.in_variation or self.start.rows)
 
     def set_end(self, end: End) -> None:
         """Set the end of the line of moves. After an illegal move, its side has lost by it, or there is no end."""
