@@ -90,6 +90,7 @@ def test_starts(text: str, start: str) -> None:
         (EVEN + FOUR + "x  5 ４五角打 ( 0:01/00:00:01)\n", "line 6: cannot be read"),
         (EVEN + FOUR + "   5 同じ\n", "line 6, move 5: not a move: '5 同じ'"),
         (EVEN + "   1 ７六歩(77) ( 0:01/00:00:01)   2 ３四歩(33)\n", "line 2, move 1: not a move"),
+        (EVEN + FOUR + "上手：a\n", "line 6, move 5: a player's name after the moves: '上手：a'"),
         (EVEN + FOUR + "   6 投了\n", "line 6, move 5: not the number of the next move: '6 投了'"),
         (EVEN + FOUR + "まで5手で先手の勝ち\n", "line 6, move 5: not the number of moves read: 'まで5手で先手の勝ち'"),
         (EVEN + FOUR + "   5 投了\nまで１１手で投了\n", "line 7, move 5: not the number of moves read"),

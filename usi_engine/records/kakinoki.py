@@ -174,6 +174,8 @@ class Reader:
 
     def header(self, line: str) -> None:
         key, value = HEADER.match(line).groups()  # type: ignore[union-attr]
+        if self.board and key in HANDS[:4]:
+            raise self.fault("a player's name after the moves")
         self.record.header[key.strip()] = value.strip()
 
     def part_of_start(self, line: str) -> None:
