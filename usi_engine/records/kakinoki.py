@@ -29,7 +29,8 @@ AFTER_MOVE = re.compile(r"(\s*(?:[(（]\s*[0-9]*:[0-9:./\s]*(?:[)）]\s*)?)?(?:\
 TIME = re.compile(r"[(（]\s*(?:([0-9]{1,4}):\s*)?([0-9]{1,6}):\s*([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)）]|$)")
 SPACE = " \t\u3000\xa0"
 SPACES = re.compile(r"\s*")
-SQUARE = re.compile(r"[1-9１-９同]")  # what begins with one is a move, however misspelt
+# A move, however misspelt: it begins with a square, a piece and a square or as in CSA, or has an origin.
+MISSPELT = re.compile(r"[1-9１-９同]|[歩香桂銀金角飛玉王と馬龍竜][1-9１-９]|[+-][0-9]{4}|.*[(（][1-9１-９]{2}[)）]")
 MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
 RESULT = re.compile(r"(時間切れ(?:により|にて|で)?、?)?([先後上下])手の?(反則|入玉|(?:時間)?切れ)?(?:(勝)ち?|負け?)。?")
 COUNT = re.compile(r"まで、?\s*(?:[0-9０-９]*([0-9０-９])\s*手)?(?:にて|で)?")
@@ -274,7 +275,7 @@ class Reader:
         word = text[: time.start() if time else None].strip().rstrip("+").strip("".join(SIDE_MARKS)).strip()
         board, node = self.begin(), self.path[-1]
         after = AFTER_MOVE.fullmatch(text, time.start() if time else len(text))
-        if SQUARE.match(word) or not word or not after:
+        if MISSPELT.match(word) or not word or not after:
             raise self.fault("not a move")
         self.keep_comment()
         if self.branches:
@@ -296,7 +297,7 @@ class Reader:
         text = line[count.end() :].strip()
         board = self.begin()
         self.keep_comment()
-        if SQUARE.match(text):
+        if MISSPELT.match(text):
             raise self.fault("cannot be read")
         if count[1] and self.miscounts(int(count[1])):
             raise self.fault("not the number of moves read")
