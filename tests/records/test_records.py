@@ -106,11 +106,17 @@ def test_results(moves: str, end: str, result: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "result"), [("先手の勝ち", 1), ("切断により後手の勝ち", -1), ("下手の負け", -1), ("お茶の時間", None)]
-)
+    ("words", "result"),
+    [
+        ("先手の勝ち", 1), ("切断により後手の勝ち", -1), ("下手の負け", -1), ("お茶の時間", None), ("不戦勝", 1),
+        ("不戦敗", -1), ("後手の時間切れ負け", 1), ("先手の切断負け", -1), ("先手の投了", -1),
+        ("後手の入玉宣言勝ち", -1), ("後手の不戦勝", -1), ("△の勝ち", -1), ("▲の勝ち", 1),
+    ],
+)  # fmt: skip
 def test_results_in_words(words: str, result: int | None) -> None:
     """Black is to move: CSA has no name for a game that the side to move won."""
-    assert kif.read(f"手合割：平手\nまで0手で{words}\n").result == result
+    record = kif.read(f"手合割：平手\nまで0手で{words}\n")
+    assert record.result == kif.read(kif.write(record)).result == result
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -63,6 +63,8 @@ def end_of_word(word: str, turn: int) -> End:
 
 def end_of_result(text: str, turn: int) -> End:
     """Return the end that the text after `まで120手で` means if this side is to move."""
+    for marks, side in zip(SIDE_MARKS, "先後", strict=True):
+        text = re.sub(f"^[{marks}]", f"{side}手", text)
     match = RESULT.fullmatch(text)
     if not match:
         return end_of_word(text, turn)

@@ -20,7 +20,9 @@ AFTER_MARK = re.compile(r"\* [-+]?\d+(?= |$)")
 LOSSES = frozenset({"TORYO", "TSUMI", "TIME_UP", "ILLEGAL_MOVE"})
 DRAWS = frozenset({"SENNICHITE", "JISHOGI", "HIKIWAKE", "MAX_MOVES"})
 # The winner or loser in the words of an end that has no name in CSA.
-WINNER = re.compile(r"([先後上下])手の?(?:勝|(負))")
+WINNER = re.compile(r"([先後上下])手の?(?:(?:時間)?切れ|切断|入玉|宣言|不戦|反則)*(?:勝|(負|敗|投了))")
+# Words without a side that mean the same for the result as an end of CSA.
+WALKOVERS = {"不戦勝": "KACHI", "不戦敗": "TORYO"}
 
 
 def marked_text(line: str) -> str:
@@ -138,7 +140,7 @@ class Record:
     @property
     def result(self) -> int | None:
         """1 if Black won, -1 if White won, 0 for a draw; None if the record does not say."""
-        name = self.end.name if self.end else ""
+        name = self.end.name or WALKOVERS.get(self.end.word, "") if self.end else ""
         if self.end and not name and (words := WINNER.search(self.end.word)):
             return 1 if (words[1] in "先下") == (words[2] is None) else -1
         if name in DRAWS:
