@@ -38,6 +38,15 @@ def test_encodings_and_line_ends(name: str, encoding: str, end: str, tmp_path: P
     assert game_of(path).players == ("駒鳥", "太郎")
 
 
+@pytest.mark.parametrize(
+    ("encoding", "names"),
+    [("cp932", ("ﾅｶﾑﾗ", "ﾔﾏﾀﾞ")), ("euc_jp", ("羽生", "ナカムラ")), ("euc_jp", ("羽生", "凛"))],
+)
+def test_half_width_kana(encoding: str, names: tuple[str, str]) -> None:
+    text = "N+{}\nN-{}\nPI\n+\n+7776FU\n%TORYO\n".format(*names)
+    assert csa.read(decoded(text.encode(encoding))).players == names
+
+
 @pytest.mark.parametrize("name", ["handicap.kif", "handicap.csa"])
 def test_handicaps(name: str) -> None:
     game = game_of(RECORDS / name)

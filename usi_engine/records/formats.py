@@ -57,12 +57,12 @@ def decoded(data: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark, EUC-JP or Shift-JIS; line ends become `\\n`. RecordError.
 
     Text in Shift-JIS is hardly ever valid EUC-JP: its lead bytes 81 to 9F, those of kana and frequent kanji, are not.
-    A first line that names Shift-JIS decides. UTF-16 is recognised by its byte order mark, ISO-2022-JP by its escapes.
-    A control-Z or zeros end some files.
+    A first line that names Shift-JIS decides, or half-width kana that are rare kanji in EUC-JP. UTF-16 is recognised
+    by its byte order mark, ISO-2022-JP by its escapes. A control-Z or zeros end some files.
     """
     if len(data) > LARGEST_TEXT:
         raise RecordError(_("more than {megabytes} MB of text; split the file").format(megabytes=LARGEST_TEXT >> 20))
-    named = SHIFT_JIS if NAMES_SHIFT_JIS.match(data) else "euc_jp"
+    named = SHIFT_JIS if NAMES_SHIFT_JIS.match(data) or is_half_width(data) else "euc_jp"
     marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
     for encoding in ("iso2022_jp" if b"\x1b$" in data else marked, "utf-8-sig", named, SHIFT_JIS):
         try:
@@ -70,6 +70,12 @@ def decoded(data: bytes) -> str:
         except UnicodeDecodeError:
             continue
     raise RecordError(_("neither UTF-8 nor Shift-JIS nor EUC-JP text"))
+
+
+def is_half_width(data: bytes) -> bool:
+    """Return True if all letters but ASCII are half-width kana in Shift-JIS, and two level-2 kanji in EUC-JP."""
+    kana = data.translate(None, bytes(range(0x80)))
+    return not kana.translate(None, bytes(range(0xA6, 0xE0))) and sum(byte >= 0xD0 for byte in kana[::2]) > 1
 
 
 def format_of(path: Path, text: str) -> str:
