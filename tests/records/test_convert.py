@@ -82,6 +82,15 @@ def test_csa_in_shift_jis(
         assert "another encoding" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("limit", "line"),
+    [("30分", "$TIME_LIMIT:00:30+30"), ("30分+10秒", "$TIME_LIMIT:00:30+10\n$秒読み:30秒")],
+)
+def test_byoyomi_and_date_of_kif(limit: str, line: str, tmp_path: Path) -> None:
+    text = f"持ち時間：{limit}\n秒読み：30秒\n対局日：2020/01/01\n手合割：平手\n   1 ７六歩(77)\n"
+    assert f"V2.2\n{line}\n$START_TIME:2020/01/01\nPI\n" in converted(text, ".kifu", "csa", tmp_path)
+
+
 @pytest.mark.parametrize("to", ["kif", "ki2", "csa"])
 def test_floodgate_comments_survive(to: str, tmp_path: Path) -> None:
     text = "PI\n+\n+7776FU\n'** 50 -3334FU +2726FU\n-3334FU\n'** 40\n'*words\n"

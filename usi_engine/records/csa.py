@@ -237,11 +237,23 @@ def header_lines(header: Mapping[str, str]) -> Iterator[str]:
     """Yield the names of the players and the lines of `$`."""
     for mark, keys in (("N+", ("先手", "下手")), ("N-", ("後手", "上手"))):
         yield from (mark + one_line(header[key]) for key in keys if header.get(key))
-    for key, value in header.items():
+    for key, value in standard(header).items():
         if key == "持ち時間" or key in LIMIT_KEYWORDS:
             yield limit_line(key, value)
         elif key not in ("先手", "下手", "後手", "上手", "手合割"):
             yield f"${KEYWORDS.get(key, one_line(key).replace(':', '：'))}:{one_line(value)}"
+
+
+def standard(header: Mapping[str, str]) -> dict[str, str]:
+    """Return the header with byoyomi as a part of the time control, and the date as the time of the start."""
+    rest = dict(header)
+    whole = f"{rest.get('持ち時間')}秒読み{rest.get('秒読み')}"
+    if limit_of(whole):
+        rest["持ち時間"] = whole
+        del rest["秒読み"]
+    if "対局日" in rest and "開始日時" not in rest:
+        rest["開始日時"] = rest.pop("対局日")
+    return rest
 
 
 def limit_line(key: str, words: str) -> str:
