@@ -164,6 +164,7 @@ def test_time_controls(words: str, line: str, again: str | None) -> None:
     record.header["持ち時間"] = words
     text = csa.write(record)
     assert line in text.splitlines()
+    assert ("V3.0" in text.splitlines()) == line.startswith("$TIME:")
     assert csa.read(text).header["持ち時間"] == (again or words)
     limit = limit_of(words)
     assert limit is None or limit_of(words_of(limit)) == limit

@@ -213,11 +213,13 @@ def split(text: str) -> list[tuple[int, str]]:
 
 
 def write(record: Record) -> str:
-    """Return the main line as CSA: version 2.2 unless a time has a fraction. An end that CSA lacks is left out."""
+    """Return the main line as CSA: version 2.2 if that has all times. An end that CSA lacks is left out."""
     nodes = record.main_line
     times = [owner.milliseconds for node in nodes for owner in (node, node.end) if owner and owner.milliseconds]
-    version = ["'CSA encoding=UTF-8", "V3.0"] if any(time % 1000 for time in times) else ["V2.2"]
-    lines = [*version, *header_lines(record.header), *position_lines(record.start), *comment_lines(record.root.comment)]
+    header = list(header_lines(record.header))
+    is_new = any(time % 1000 for time in times) or any(re.match(r"\$TIME[-+]?:", line) for line in header)
+    version = ["'CSA encoding=UTF-8", "V3.0"] if is_new else ["V2.2"]
+    lines = [*version, *header, *position_lines(record.start), *comment_lines(record.root.comment)]
     board = load_core().board(record.start)
     for node in [record.root, *nodes]:
         if node.parent is not None:
