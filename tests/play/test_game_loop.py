@@ -236,6 +236,18 @@ def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
         assert game.milliseconds == [1000 * (spent // 1000) for spent in played.loop.game.milliseconds]
 
 
+@pytest.mark.parametrize(("undone", "end"), [(0, "   2 投了         ( 0:05"), (1, "   1 中断")])
+def test_a_saved_game_keeps_its_date_and_its_end(undone: int, end: str, tmp_path: Path) -> None:
+    path = tmp_path / "game.kifu"
+    path.write_text("開始日時：2020/01/01\n   1 ７六歩(77)\n   2 投了   ( 0:05/00:00:05)\n", encoding="utf-8")
+    game = load(path, CORE)[0]
+    for _ in range(undone):
+        game.pop()
+    save(game, path, ("a", "b"))
+    text = path.read_text(encoding="utf-8")
+    assert "開始日時：2020/01/01\n" in text and end in text
+
+
 def test_a_level_of_very_many_digits() -> None:
     assert play("level " + "1" * 5000).has("a level is a number from 0 to 20")
 

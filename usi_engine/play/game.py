@@ -12,6 +12,7 @@ from usi_engine.usi.protocol import STARTPOS, position_words
 
 if TYPE_CHECKING:
     from core_ext.board import Board
+    from usi_engine.records.tree import Record
 
 # White plays without some pieces, and moves first.
 HANDICAPS = {
@@ -61,6 +62,7 @@ class LiveGame:
         self.start = self.board.sfen()
         self.milliseconds: list[int] = []
         self.ending: Ending | None = None
+        self.saved: Record | None = None  # the record that the game goes on from
         for move in moves:
             self.push(move)
         self.ending = self._ended()

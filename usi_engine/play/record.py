@@ -49,10 +49,13 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
 
 
 def record_of(game: LiveGame, players: tuple[str, str]) -> Record:
-    """Return the record of a game; `players` are Black and White."""
-    header = dict(zip(HEADER, (*players, local_time()), strict=True))
-    moves = map(TimedMove, game.moves, game.milliseconds)
-    return record_of_moves(game.start, moves, end_of(game.ending, game.turn), header)
+    """Return the record of a game; `players` are Black and White. A saved one keeps its date, its end until a move."""
+    saved = game.saved or Record(game.start)
+    header = dict(zip(HEADER, (*players, saved.header.get(HEADER[2]) or local_time()), strict=True))
+    moves, end = map(TimedMove, game.moves, game.milliseconds), end_of(game.ending, game.turn)
+    if saved.end and not game.ending and game.moves == saved.root.last().moves():
+        end = saved.end
+    return record_of_moves(game.start, moves, end, header)
 
 
 def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:
@@ -63,6 +66,7 @@ def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:
     if first.record.fault:
         raise RecordError(f"{path}, {first.record.fault.text()}")
     game = LiveGame(core, first.start, first.moves)
+    game.saved = first.record
     game.milliseconds = [node.milliseconds or 0 for node in first.record.main_line]
     return (game, *side_and_level(first))
 
