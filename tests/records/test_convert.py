@@ -91,6 +91,17 @@ def test_byoyomi_and_date_of_kif(limit: str, line: str, tmp_path: Path) -> None:
     assert f"V2.2\n{line}\n$START_TIME:2020/01/01\nPI\n" in converted(text, ".kifu", "csa", tmp_path)
 
 
+@pytest.mark.parametrize("to", ["kif", "ki2", "jkf"])
+@pytest.mark.parametrize("suffix", [".jkf", ".kifu"])
+@pytest.mark.parametrize(("word", "name"), [("先手の勝ち", "TORYO"), ("後手の勝ち", ""), ("切断", "")])
+def test_ends_in_words(word: str, name: str, suffix: str, to: str, tmp_path: Path) -> None:
+    move = '{"from":{"x":7,"y":7},"to":{"x":7,"y":6},"piece":"FU"}'
+    jkf = f'{{"moves":[{{}},{{"move":{move}}},{{"special":"{word}"}}]}}'
+    converted(jkf if suffix == ".jkf" else f"手合割：平手\n   1 ７六歩(77)\n   2 {word}\n", suffix, to, tmp_path)
+    end = game_of(tmp_path / f"out.{to}").end
+    assert (end.name if end else "") == name
+
+
 @pytest.mark.parametrize("to", ["kif", "ki2", "csa"])
 def test_floodgate_comments_survive(to: str, tmp_path: Path) -> None:
     text = "PI\n+\n+7776FU\n'** 50 -3334FU +2726FU\n-3334FU\n'** 40\n'*words\n"

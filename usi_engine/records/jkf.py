@@ -16,7 +16,7 @@ from usi_engine.records import csa
 from usi_engine.records.bod import HANDICAPS
 from usi_engine.records.csa_position import LETTERS, NAMES, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
-from usi_engine.records.kakinoki import LINE_END
+from usi_engine.records.kakinoki import LINE_END, end_of_result
 from usi_engine.records.tree import End, Node, Record, unmarked_text
 
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ class Builder:
                 return node
             self.add_details(node, entry)
         if special:
-            node.end = End(str(special)) if str(special) in ENDS | NEAREST.keys() else End("", excerpt(str(special)))
+            name, word = str(special), excerpt(str(special))
+            node.end = End(name) if name in ENDS | NEAREST.keys() else end_of_result(word, self.board.turn)
         if not move:
             self.add_details(node, entry)
         return node

@@ -62,7 +62,7 @@ def end_of_word(word: str, turn: int) -> End:
 
 
 def end_of_result(text: str, turn: int) -> End:
-    """Return the end that the text after `まで120手で` means if this side is to move."""
+    """Return the end that a word or the text after `まで120手で` means if this side is to move."""
     for marks, side in zip(SIDE_MARKS, "先後", strict=True):
         text = re.sub(f"^[{marks}]", f"{side}手", text)
     match = RESULT.fullmatch(text)
@@ -284,7 +284,7 @@ class Reader:
             raise self.fault("a variation without a move")
         if node.end:
             raise FaultyText(self.end_line)
-        end = end_of_word(word, board.turn)
+        end = end_of_result(word, board.turn)
         if end.name and number not in (None, len(self.path)) and not self.stopped:
             raise self.fault("not the number of the next move")
         self.end_line = self.fault("not a move").fault
