@@ -193,6 +193,12 @@ def test_an_end_that_a_format_lacks_is_left_out(
     assert found is None if to in ("csa", "jkf") else found is not None and found.word == "切断 (network)"
 
 
+@pytest.mark.parametrize("to", ["kif", "ki2", "csa", "jkf", "usi"])
+def test_the_move_number_of_the_start(to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    converted("sfen 4k4/9/9/9/9/9/9/9/4K4 b G 41 moves 5i5h\n", ".usi", to, tmp_path)
+    assert ("cannot hold 1 move number of the start\n" in capsys.readouterr().err) == (to != "usi")
+
+
 def test_a_line_counts_what_a_format_cannot_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "a.csa"
     source.write_text("N+a\nPI\n+\n'*c\n+7776FU\nT1.5\n'*d\n-3334FU\nT2\n%TORYO\n", encoding="utf-8")
