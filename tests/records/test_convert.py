@@ -199,6 +199,17 @@ def test_the_move_number_of_the_start(to: str, tmp_path: Path, capsys: pytest.Ca
     assert ("cannot hold 1 move number of the start\n" in capsys.readouterr().err) == (to != "usi")
 
 
+@pytest.mark.parametrize(("to", "lost"), [("kif", 3), ("ki2", 3), ("csa", 1), ("jkf", 0)])
+def test_keys_of_headers_that_a_format_cannot_hold(
+    to: str, lost: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '{"header":{"{a":"1","b:c":"2","対局：回":"3","d":"4：5"},"moves":[{},{"special":"TORYO"}]}'
+    converted(text, ".jkf", to, tmp_path)
+    assert (f"cannot hold {lost} header line" in capsys.readouterr().err) == bool(lost)
+    header = game_of(tmp_path / f"out.{to}").headers
+    assert (len(header), header["d"]) == (4 if to in ("csa", "jkf") else 1, "4：5")
+
+
 def test_a_line_counts_what_a_format_cannot_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "a.csa"
     source.write_text("N+a\nPI\n+\n'*c\n+7776FU\nT1.5\n'*d\n-3334FU\nT2\n%TORYO\n", encoding="utf-8")

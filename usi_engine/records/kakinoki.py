@@ -408,19 +408,20 @@ def sides(record: Record) -> tuple[str, str]:
 
 def head_lines(record: Record) -> list[str]:
     """Return the lines of the header and the start."""
-    lines = [line for line in header_lines(record) if is_header(line)]
+    lines = [line for line, is_held in header_lines(record).items() if is_held]
     return lines + start_lines(load_core().board(record.start), sides(record))
 
 
-def header_lines(record: Record) -> list[str]:
-    """Return the lines of the header, without those that would give the start."""
-    lines = [f"{one_line(key)}：{one_line(value)}" for key, value in record.header.items()]
-    return [line for line in lines if method_for(line) != Reader.part_of_start]
+def header_lines(record: Record) -> dict[str, bool]:
+    """Return the lines of the header, without those that would give the start; True for those that are read back."""
+    lines = {f"{one_line(key)}：{one_line(value)}": key for key, value in record.header.items()}
+    return {line: is_header(key, line) for line, key in lines.items() if method_for(line) != Reader.part_of_start}
 
 
-def is_header(line: str) -> bool:
-    """Return True if a line is read as a header; a key from another format may be none."""
-    return not line.startswith(("*", "&")) and method_for(line) == Reader.header
+def is_header(key: str, line: str) -> bool:
+    """Return True if a line is read as a header with this key; a key from another format may be none."""
+    is_plain = not line.startswith(("*", "&", "{")) and not re.search("[：:]", key)  # `{` begins JKF
+    return is_plain and method_for(line) == Reader.header
 
 
 def comment_lines(comment: str | None) -> list[str]:

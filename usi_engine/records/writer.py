@@ -12,7 +12,7 @@ from usi_engine.language import _
 from usi_engine.records import jkf
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS
-from usi_engine.records.kakinoki import header_lines, is_header
+from usi_engine.records.kakinoki import header_lines
 from usi_engine.records.tree import End, Node, Record
 
 Comments = Callable[[Any], str | None]
@@ -159,7 +159,9 @@ def losses(record: Record, kind: str) -> str:
 def headers_lost(record: Record, kind: str) -> int:
     """Return the number of the header's lines that the format cannot hold."""
     if kind in ("kif", "ki2"):
-        return sum(not is_header(line) for line in header_lines(record))
+        return list(header_lines(record).values()).count(False)
+    if kind == "csa":
+        return sum(":" in key for key in record.header)
     return len(record.header) if kind == "usi" else 0
 
 
