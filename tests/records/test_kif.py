@@ -219,6 +219,12 @@ def test_files_of_few_lines(text: str, tmp_path: Path) -> None:
     assert game_of(path).record.root.variations[0].move == "7g7f"
 
 
+@pytest.mark.parametrize(("line", "moves"), [("手数＝8  △１二歩  まで", ["2c1b"]), ("手数＝12  まで", [])])
+def test_the_square_of_the_move_before_a_diagram(line: str, moves: list[str]) -> None:
+    record = kif.read(diagram(after=f"{line}\n   1 同　金(23)\n"))
+    assert [node.move for node in record.main_line] == moves
+
+
 @pytest.mark.parametrize("time", ["( 0: 5/00:00:05)", "(0:05.0/)+", "(0:05", "(00:00:05 / 00:00:05) +*a", "( 0:05/)*a"])
 def test_times_and_what_follows(time: str) -> None:
     (move,) = kif.read(f"{EVEN}   1 ７六歩(77)   {time}\n   2 投了   {time}\n").main_line

@@ -120,6 +120,7 @@ class Reader:
         self.comment: list[str] = []
         self.number, self.text = 0, ""
         self.first = 1  # the number of the first move in KIF
+        self.last_square = "同"  # the square of the last move before a diagram
         self.start_line = (0, "")
         self.end_line = Fault("not a move")
         self.in_variation = self.branches = False  # a variation is being read, and its first move comes next
@@ -174,6 +175,12 @@ class Reader:
 
     def skip(self, line: str) -> None:
         """Skip a line of no meaning."""
+
+    def last_move(self, line: str) -> None:
+        """Read the square in `手数＝3  ▲２二角成  まで` of a diagram."""
+        mark = MARK.search(line)
+        if mark and (move := MOVE.match(line, mark.start())):
+            self.last_square = move[2]
 
     def header(self, line: str) -> None:
         key, value = HEADER.match(line).groups()  # type: ignore[union-attr]
@@ -258,6 +265,8 @@ class Reader:
         if number not in (None, len(self.path)):
             raise self.fault("not the number of the next move")
         self.branches = False
+        if len(self.path) == 1:
+            match = MOVE.match(match[0].replace("同", self.last_square)) or match
         try:
             move = read_move(match, board)
         except ValueError as error:
@@ -341,7 +350,8 @@ SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手番$
 HANDS = ("先手", "後手", "下手", "上手", "攻方", "玉方", "攻め方", "受方")  # Black's and White's in turn
 # The first pattern that matches says how a line is read.
 LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
-    (re.compile(r"#|手数[-ー―─]|盤面回転|手数[＝=]|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
+    (re.compile(r"#|手数[-ー―─]|盤面回転|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
+    (re.compile(r"手数[＝=]"), Reader.last_move),
     (re.compile(rf"[|｜│]|\+-|手合割\s*[：:]|{SIDE.pattern}"), Reader.part_of_start),
     (re.compile(r"変化[：:]"), Reader.variation),
     (re.compile(r"まで"), Reader.result),
