@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import runpy
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +105,18 @@ def test_errors_in_japanese(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert message in printed(capsys, monkeypatch, "--lang", "ja", *words)
+
+
+def test_a_handicap_has_sides_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "game.kifu"
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"投了\n保存 {file}\n"))
+    words = ["--handicap=two", "--side=black", "--level=0", "--seconds=0.05", "--eval=material"]
+    shown = printed(capsys, monkeypatch, "--lang", "ja", "play", *words)
+    assert "2手目 下手> " in shown and "上手の勝ちです" in shown
+    text = file.read_text(encoding="utf-8")
+    assert "\n下手：Player\n上手：Komadori" in text and text.endswith("まで1手で上手の勝ち\n")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
-from usi_engine.language import _
+from usi_engine.language import _, chosen
 from usi_engine.records import bod
 from usi_engine.usi.protocol import STARTPOS, position_words
 
@@ -26,11 +26,6 @@ OTHER = {"b": "w", "w": "b"}
 SIGNS = {"b": "+", "w": "-"}  # the sides in clocks and records
 
 
-def side_name(side: str) -> str:
-    """Return the name of `b` or `w`."""
-    return _("Black") if side == "b" else _("White")
-
-
 @dataclass(frozen=True)
 class Ending:
     """The end of a game: `reason` is a key of `sentences`; `winner` is `b`, `w` or empty for a draw."""
@@ -38,9 +33,8 @@ class Ending:
     reason: str
     winner: str = ""
 
-    @property
-    def text(self) -> str:
-        """The message for the player."""
+    def text(self, winner: str) -> str:
+        """Return the message for the player; `winner` is a name."""
         sentences = {
             "mate": _("{winner} wins: the king is mated."),
             "no moves": _("{winner} wins: no legal move is left."),
@@ -50,7 +44,7 @@ class Ending:
             "repetition": _("A draw by fourfold repetition."),
             "time": _("{winner} wins on time."),
         }
-        return sentences[self.reason].format(winner=side_name(self.winner))
+        return sentences[self.reason].format(winner=winner)
 
 
 class LiveGame:
@@ -81,6 +75,16 @@ class LiveGame:
     def position(self) -> str:
         """The arguments of USI's `position`."""
         return position_words(self.start, self.moves)
+
+    @property
+    def ending_text(self) -> str:
+        """How the game ended; empty while it goes on."""
+        return self.ending.text(self.side_name(self.ending.winner)) if self.ending else ""
+
+    def side_name(self, side: str) -> str:
+        """Return the name of `b` or `w`, in Japanese those of a handicap if it is one."""
+        names = bod.sides_at(self.start) if chosen() == "ja" else ("Black", "White")
+        return names[side == "w"]
 
     def push(self, move: str, milliseconds: int = 0) -> None:
         """Make a legal move, which may end the game. ValueError for any other text."""

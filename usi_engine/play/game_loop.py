@@ -10,7 +10,7 @@ from pathlib import Path
 from usi_engine.columns import cells, padded
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _, reason_of
-from usi_engine.play.game import OTHER, LiveGame, side_name
+from usi_engine.play.game import OTHER, LiveGame
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.moves import MoveError, UnknownMove, read_move
 from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
@@ -150,7 +150,7 @@ class GameLoop:
     def _prompt(self) -> str:
         if self.game.ending:
             return _("game over> ")
-        return _("{number}. {side}> ").format(number=len(self.game.moves) + 1, side=side_name(self.game.turn))
+        return _("{number}. {side}> ").format(number=len(self.game.moves) + 1, side=self.game.side_name(self.game.turn))
 
     def _person_moves(self, text: str) -> None:
         move = ""
@@ -299,4 +299,4 @@ class GameLoop:
 
     def _announce(self) -> None:
         if self.game.ending:
-            self._view.say(self.game.ending.text)
+            self._view.say(self.game.ending_text)

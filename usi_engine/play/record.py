@@ -9,6 +9,7 @@ from usi_engine import NAME
 from usi_engine.core import Core
 from usi_engine.language import _
 from usi_engine.play.game import OTHER, SIGNS, Ending, LiveGame
+from usi_engine.records.bod import EVEN_SIDES, HANDICAP_SIDES, sides_at
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
@@ -18,7 +19,8 @@ from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, 
 
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (1?\d|20)$")
-HEADER = ("先手", "後手", "開始日時")
+DATE = "開始日時"
+HEADER = {*EVEN_SIDES, *HANDICAP_SIDES, DATE}
 # CSA's names of the losses of the player to move.
 LOST = {"mate": "TSUMI", "time": "TIME_UP", "perpetual": "ILLEGAL_MOVE"}
 
@@ -51,7 +53,7 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
 def record_of(game: LiveGame, players: tuple[str, str]) -> Record:
     """Return the record of a game; `players` are Black and White. A saved one keeps its date, its end until a move."""
     saved = game.saved or Record(game.start)
-    header = dict(zip(HEADER, (*players, saved.header.get(HEADER[2]) or local_time()), strict=True))
+    header = dict(zip(sides_at(game.start), players, strict=True)) | {DATE: saved.header.get(DATE) or local_time()}
     moves, end = map(TimedMove, game.moves, game.milliseconds), end_of(game.ending, game.turn)
     if saved.end and not game.ending and game.moves == saved.root.last().moves():
         end = saved.end
@@ -78,7 +80,7 @@ def is_own(path: Path) -> bool:
         return False
     plain = all(owner.comment is None for node in game.record.root.nodes() for owner in (node, node.end) if owner)
     named = all(name in ("", PLAYER) or LEVEL.match(name) for name in game.players)
-    return plain and named and not game.record.count_variations() and set(game.record.header) <= set(HEADER)
+    return plain and named and not game.record.count_variations() and set(game.record.header) <= HEADER
 
 
 def side_and_level(game: Game) -> tuple[str, int | None]:

@@ -245,7 +245,7 @@ class Table:
             "thinking": self._question is not None,
             "hint": self._hint_data(),
             "clock": self._clock_data(),
-            "ending": game.ending.text if game.ending else "",
+            "ending": game.ending_text,
             "review": self._review_data(),
         }
 

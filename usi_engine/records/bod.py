@@ -34,11 +34,17 @@ HANDICAPS = {EVEN: f"lnsgkgsnl/1r5b1/{BLACK_CAMP} b - 1"} | {
 # Handicaps that some readers do not know, and take for an even game: their diagram is written too.
 RARE = ("三枚落ち", "五枚落ち", "左五枚落ち", "左七枚落ち", "右七枚落ち")
 HANDICAP_NAMES = {sfen: name for name, sfen in HANDICAPS.items()}
+EVEN_SIDES, HANDICAP_SIDES = ("先手", "後手"), ("下手", "上手")  # Black and White
 
 ROW = re.compile(r"[|｜│]([^|｜│]*)[|｜│]?(.?)")
 CELL = re.compile(r"[ 　]*([vV^+]?)([歩香桂銀金角飛玉王と杏圭全馬龍竜・･])")
 NUMBERS = ["", *"一二三四五六七八九", "十", *("十" + ones for ones in "一二三四五六七八")]
 HELD = re.compile(r"([飛角金銀桂香歩])([0-9０-９]+|[一二三四五六七八九十]*)[\s、]*")
+
+
+def sides_at(start: str) -> tuple[str, str]:
+    """Return the names of the sides in a game from this start."""
+    return EVEN_SIDES if HANDICAP_NAMES.get(start, EVEN) == EVEN else HANDICAP_SIDES
 
 
 class Start:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from core_ext.shogi.ki2 import MOVE, read_move
 from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.core import load_core
-from usi_engine.records.bod import Start, start_lines
+from usi_engine.records.bod import EVEN_SIDES, HANDICAP_SIDES, Start, sides_at, start_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
 from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
 
@@ -412,8 +412,9 @@ def steps(record: Record, name: Callable[[Board, str], str]) -> Iterator[Step]:
 
 
 def sides(record: Record) -> tuple[str, str]:
-    """Return 下手 and 上手 if the record names its players so, else 先手 and 後手."""
-    return ("下手", "上手") if {"下手", "上手"} & set(record.header) else ("先手", "後手")
+    """Return the names of the sides, those that the record's header has or else those of its start."""
+    named = (names for names in (HANDICAP_SIDES, EVEN_SIDES) if {*names} & set(record.header))
+    return next(named, sides_at(record.start))
 
 
 def head_lines(record: Record) -> list[str]:
