@@ -5,12 +5,12 @@ from libc.string cimport memcpy, memset
 
 from core_ext.base.debug cimport ASSERT
 from core_ext.base.memory cimport allocate_zeroed
-from core_ext.eval.bonapiece cimport LISTED, inverse_square, list_pieces
-from core_ext.eval.incremental cimport AFTER, BEFORE, Change, find_change, has_parent, plies_since_sum, slot_of
+from core_ext.eval.bonapiece cimport LISTED, features, inverse_square, list_pieces, new_bonapiece, old_bonapiece
+from core_ext.eval.incremental cimport plies_since_sum, slot_of
 from core_ext.eval.kpp.weights cimport FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row
 from core_ext.eval.material cimport material_for_black, usual_values
-from core_ext.shogi.position cimport full_key, game_length, has_both_kings
-from core_ext.shogi.types cimport BLACK, SQUARES, WHITE, int8_t, int16_t
+from core_ext.shogi.position cimport Dirty, State, find_dirty, full_key, game_length, has_both_kings, state_key
+from core_ext.shogi.types cimport BLACK, KING, NO_MOVE, SQUARES, WHITE, color_of, int8_t, int16_t, type_of
 
 cdef extern from "eval/kpp/gather.h" nogil:
     int32_t sum_columns(const int16_t *row, const int32_t *columns, int blocks) noexcept
@@ -18,6 +18,8 @@ cdef extern from "eval/kpp/gather.h" nogil:
 
 cdef enum:
     BLOCKS = LIST_SIZE // 8
+    BEFORE = 0
+    AFTER = 1
     MAX_CACHE_UPDATES = 7   # of pieces that differ from a KingCache: each costs about a ninth of a full sum
 
 
@@ -49,6 +51,44 @@ cdef inline int32_t sum_kkp(const KppTables *weights, const Sums *sums) noexcept
 
 cdef inline int32_t sum_kp_tempo(const KppTables *weights, const Sums *sums, int color) noexcept nogil:
     return sum_columns(kp_tempo_row(weights, sums.king[color]), sums.lists.numbers[color], BLOCKS)
+
+
+# ---- what a move changes ----
+
+# What a move or taking it back changes: a king's square, and the Bonapiece numbers of other pieces.
+cdef struct Change:
+    uint64_t key                # of the position after
+    int king                    # colour of the king that moves; -1: none
+    int king_square             # its destination, from Black's perspective
+    int count                   # of numbers: 0 to 2
+    int32_t number[2][COLORS][2]    # [BEFORE or AFTER][perspective][which]
+
+
+cdef inline bint has_parent(const Position *pos) noexcept nogil:
+    return pos.state != pos.states and pos.state.move != NO_MOVE
+
+
+cdef inline void set_number(Change *change, int when, int which, int number) noexcept nogil:
+    change.number[when][BLACK][which] = number
+    change.number[when][WHITE][which] = features.inverse[number]
+
+
+cdef inline void find_change(const State *state, Change *change, bint undo) noexcept nogil:
+    """Find the change by the move that led to `state` or, with `undo`, by taking it back."""
+    cdef Dirty dirty
+    cdef int i
+    find_dirty(state, &dirty)
+    change.key = state_key(state - undo)
+    change.count = 0
+    change.king = -1
+    for i in range(dirty.count):
+        if type_of(dirty.changed[i].old_piece) == KING:
+            change.king = color_of(dirty.changed[i].old_piece)
+            change.king_square = dirty.changed[i].old_square if undo else dirty.changed[i].new_square
+        else:
+            set_number(change, AFTER if undo else BEFORE, change.count, old_bonapiece(&dirty.changed[i]))
+            set_number(change, BEFORE if undo else AFTER, change.count, new_bonapiece(&dirty.changed[i]))
+            change.count += 1
 
 
 # ---- full sums ----
