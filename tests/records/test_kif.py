@@ -96,7 +96,8 @@ def test_starts(text: str, start: str) -> None:
         (EVEN + FOUR + "上手：a\n", "line 6, move 5: a player's name after the moves: '上手：a'"),
         (EVEN + FOUR + "   6 投了\n", "line 6, move 5: not the number of the next move: '6 投了'"),
         (EVEN + FOUR + "まで5手で先手の勝ち\n", "line 6, move 5: not the number of moves read: 'まで5手で先手の勝ち'"),
-        (EVEN + FOUR + "   5 投了\nまで１１手で投了\n", "line 7, move 5: not the number of moves read"),
+        (EVEN + FOUR + "まで１１手で投了\n", "line 6, move 5: not the number of moves read"),
+        (EVEN + FOUR + "   5 投了\nまで5手で先手の勝ち\n", "line 7, move 5: not the number of moves read"),
         (EVEN + FOUR + "   5 投了 ( 0:01/00:00:01)   6 ４五角打\n", "line 6, move 5: not a move"),
     ],
 )
@@ -223,6 +224,27 @@ def test_files_of_few_lines(text: str, tmp_path: Path) -> None:
 def test_the_square_of_the_move_before_a_diagram(line: str, moves: list[str]) -> None:
     record = kif.read(diagram(after=f"{line}\n   1 同　金(23)\n"))
     assert [node.move for node in record.main_line] == moves
+
+
+@pytest.mark.parametrize(
+    ("tail", "result"),
+    [
+        ("まで5手で後手の勝ち", -1), ("まで5手で中断", None), ("まで5手で千日手", 0), ("まで5手", None),
+        ("   5 投了\nまで5手で投了", -1), ("   5 投了\nまで5手で後手の勝ち", -1), ("   7 投了", -1), ("   4 投了", -1),
+        ("   6 中断", None), ("   6 千日手", 0), ("まで4手で後手の勝ち（12）", -1), ("   5 投了 (23)", None),
+        ("   5 投了\n先手：1分\n後手：2分", -1), ("先手：a\n   5 投了", -1), ("   5 投了 ( 0:01/--:--:--) !", -1),
+    ],
+)  # fmt: skip
+def test_ends_that_other_programs_write(tail: str, result: int | None) -> None:
+    """The end is counted as a move, or the number repeated; remarks and players' times follow."""
+    moves = FOUR.replace("\n", "   ( 0:01／0:00:01) #\n")
+    record = kif.read(f"先手：a\n{EVEN}{moves}{tail}\n")
+    assert (len(record.main_line), record.result, record.players) == (4, result, ("a", ""))
+
+
+def test_a_variation_after_an_illegal_first_move() -> None:
+    record = kif.read(f"{EVEN}   1 ７五歩(77)\n   2 反則負け\n変化：1手\n   1 ２六歩(27)\n   2 ３四歩(33)\n")
+    assert [node.move for node in record.root.nodes()] == ["", "2g2f", "3c3d"]
 
 
 @pytest.mark.parametrize("time", ["( 0: 5/00:00:05)", "(0:05.0/)+", "(0:05", "(00:00:05 / 00:00:05) +*a", "( 0:05/)*a"])

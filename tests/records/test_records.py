@@ -40,7 +40,12 @@ def test_encodings_and_line_ends(name: str, encoding: str, end: str, tmp_path: P
 
 @pytest.mark.parametrize(
     ("encoding", "names"),
-    [("cp932", ("ﾅｶﾑﾗ", "ﾔﾏﾀﾞ")), ("euc_jp", ("羽生", "ナカムラ")), ("euc_jp", ("羽生", "凛"))],
+    [
+        ("cp932", ("ﾅｶﾑﾗ", "ﾔﾏﾀﾞ")),
+        ("euc_jp", ("羽生", "ナカムラ")),
+        ("euc_jp", ("羽生", "凛")),
+        ("euc_jp", ("澤田", "濱田")),
+    ],
 )
 def test_half_width_kana(encoding: str, names: tuple[str, str]) -> None:
     text = "N+{}\nN-{}\nPI\n+\n+7776FU\n%TORYO\n".format(*names)

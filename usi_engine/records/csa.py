@@ -24,6 +24,7 @@ HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re
 STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
 MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}")
 VERSION = re.compile(r"V[0-9.]+")
+DATE = re.compile(r"\d{4}/\d\d?/\d\d?(?!\S)", re.ASCII)
 TIME = re.compile(r"T([0-9]{1,9})(?:\.([0-9]{0,3})[0-9]*)?")
 ENDS = {
     "TORYO", "CHUDAN", "SENNICHITE", "TIME_UP", "ILLEGAL_MOVE", "+ILLEGAL_ACTION", "-ILLEGAL_ACTION", "JISHOGI",
@@ -253,7 +254,7 @@ def standard(header: Mapping[str, str]) -> dict[str, str]:
     if limit_of(whole):
         rest["持ち時間"] = whole
         del rest["秒読み"]
-    if "対局日" in rest and "開始日時" not in rest:
+    if DATE.match(rest.get("対局日", "")) and "開始日時" not in rest:
         rest["開始日時"] = rest.pop("対局日")
     return rest
 

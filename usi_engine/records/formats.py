@@ -27,6 +27,8 @@ NAMES_SHIFT_JIS = re.compile(rb"['#][^\r\n]*encoding=shift", re.I)
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 
+# In half-width kana, a mark of voicing that follows neither u nor a letter from ka to to, or from ha to ho.
+VOICED_ALONE = re.compile(rb"(?:^|[^\xB3\xB6-\xC4\xCA-\xCE])[\xDE\xDF]")
 LARGEST_TEXT = 64 << 20  # bytes; a year of floodgate's games is smaller
 
 # Lines that hold moves. The first two also begin KIF and KI2 without moves.
@@ -75,7 +77,9 @@ def decoded(data: bytes) -> str:
 def is_half_width(data: bytes) -> bool:
     """Return True if all letters but ASCII are half-width kana in Shift-JIS, and two level-2 kanji in EUC-JP."""
     kana = data.translate(None, bytes(range(0x80)))
-    return not kana.translate(None, bytes(range(0xA6, 0xE0))) and sum(byte >= 0xD0 for byte in kana[::2]) > 1
+    if kana.translate(None, bytes(range(0xA6, 0xE0))) or VOICED_ALONE.search(data):
+        return False
+    return sum(byte >= 0xD0 for byte in kana[::2]) > 1
 
 
 def format_of(path: Path, text: str) -> str:

@@ -16,7 +16,7 @@ from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.core import load_core
 from usi_engine.records.bod import EVEN_SIDES, HANDICAP_SIDES, Start, sides_at, start_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
-from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
+from usi_engine.records.tree import LOSSES, End, Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 LINE_END = re.compile(r"\r\n|\r|\n")
 NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
 KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九][成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
-# The time of a move or end, the sign that variations follow, a comment.
-AFTER_MOVE = re.compile(r"(\s*(?:[(（]\s*[0-9]*:[0-9:./\s]*(?:[)）]\s*)?)?(?:\+\s*)?)(\*.*)?")
+# The time of a move or end and what some programs write after it, a comment.
+AFTER_MOVE = re.compile(r"(\s*(?:[(（]\s*[0-9]*:.*?)?\+?)(?:(?<=[)）+\s])(\*.*))?")
 TIME = re.compile(r"[(（]\s*(?:([0-9]{1,4}):\s*)?([0-9]{1,6}):\s*([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)）]|$)")
 SPACE = " \t\u3000\xa0"
 SPACES = re.compile(r"\s*")
 # A move, however misspelt: it begins with a square, a piece and a square or as in CSA, or has an origin.
-MISSPELT = re.compile(r"[1-9１-９同]|[歩香桂銀金角飛玉王と馬龍竜][1-9１-９]|[+-][0-9]{4}|.*[(（][1-9１-９]{2}[)）]")
+MISSPELT = re.compile(
+    r"[1-9１-９同]|[歩香桂銀金角飛玉王と馬龍竜][1-9１-９]|[+-][0-9]{4}|.*[歩香桂銀金角飛玉王と馬龍竜成][(（]\d\d[)）]"
+)
 MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
 RESULT = re.compile(r"(時間切れ(?:により|にて|で)?、?)?([先後上下])手の?(反則|入玉|(?:時間)?切れ)?(?:(勝)ち?|負け?)。?")
 COUNT = re.compile(r"まで、?\s*(?:[0-9０-９]*([0-9０-９])\s*手)?(?:にて|で)?")
@@ -184,8 +186,10 @@ class Reader:
 
     def header(self, line: str) -> None:
         key, value = HEADER.match(line).groups()  # type: ignore[union-attr]
-        if self.board and key in HANDS[:4]:
-            raise self.fault("a player's name after the moves")
+        if self.board and key in HANDS[:4]:  # after an end, a player's time
+            if not self.path[-1].end and self.record.header.get(key) != value.strip():
+                raise self.fault("a player's name after the moves")
+            return
         self.record.header[key.strip()] = value.strip()
 
     def part_of_start(self, line: str) -> None:
@@ -224,11 +228,12 @@ class Reader:
         number, text = (int(match[1]), match[2]) if match else (0, "")
         move = MOVE.match(text)
         after = AFTER_MOVE.fullmatch(text, move.end()) if move else None
+        if not move or not after or MOVE.search(after[1]):
+            self.end_word(text, number - self.first + 1)
+            return
         if len(self.path) == 1 and not self.in_variation:
             self.first = number
-        if not move or not after:
-            self.end_word(text, number - self.first + 1)
-        elif self.play(move, line, number - self.first + 1):
+        if self.play(move, line, number - self.first + 1):
             self.path[-1].milliseconds = time_of(after[1])
             self.comment += [unmarked_text(after[2][1:])] if after[2] else []
 
@@ -286,7 +291,7 @@ class Reader:
         word = text[: time.start() if time else None].strip().rstrip("+").strip("".join(SIDE_MARKS)).strip()
         board, node = self.begin(), self.path[-1]
         after = AFTER_MOVE.fullmatch(text, time.start() if time else len(text))
-        if MISSPELT.match(word) or not word or not after:
+        if MISSPELT.match(word) or not word or not after or MOVE.search(after[1]):
             raise self.fault("not a move")
         self.keep_comment()
         if self.branches:
@@ -294,7 +299,8 @@ class Reader:
         if node.end:
             raise FaultyText(self.end_line)
         end = end_of_result(word, board.turn)
-        if end.name and number not in (None, len(self.path)) and not self.stopped:
+        lacking = max((number or 0) - len(self.path), 0) if len(self.path) > 1 and not self.stopped else 0
+        if end.name in ("TORYO", "TIME_UP") and lacking % 2:  # the other side has lost
             raise self.fault("not the number of the next move")
         self.end_line = self.fault("not a move").fault
         self.set_end(end)
@@ -310,16 +316,24 @@ class Reader:
         self.keep_comment()
         if MISSPELT.match(text):
             raise self.fault("cannot be read")
-        if count[1] and self.miscounts(int(count[1])):
+        if count[1] and self.miscounts(int(count[1]), text):
             raise self.fault("not the number of moves read")
         if text and not self.path[-1].end and not self.branches:
             self.end_line = self.fault("not a move").fault
             self.set_end(end_of_result(text, board.turn))
 
-    def miscounts(self, count: int) -> bool:
-        """Return True if a number of moves would change the winner. After a diagram it may count the game before it."""
+    def miscounts(self, count: int, text: str) -> bool:
+        """Return True if the winner depends on which is right, the moves read or their number before the text.
+
+        After a diagram, that may count the game before it.
+        """
         odd = {(count - len(self.path) + 1 - before) % 2 for before in (0, self.first - 1)}
-        return odd == {1} and not (self.stopped or self.in_variation or self.start.rows)
+        if odd != {1} or self.stopped or self.in_variation or self.start.rows:
+            return False
+        found, own = end_of_result(text, self.begin().turn).name, self.path[-1].end
+        if RESULT.fullmatch(text):  # the winner is named: the side to move, which ends by a loss?
+            return not found and (own is None or own.name in LOSSES)
+        return found in LOSSES and own is None
 
     def set_end(self, end: End) -> None:
         """Set the end of the line of moves. After an illegal move, its side has lost by it, or there is no end."""
