@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, board_after, load_core, report
+from usi_engine.core import Core, CoreError, load_core, report
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
@@ -103,7 +103,6 @@ def game_of(args: argparse.Namespace, core: Core) -> tuple[LiveGame, str, int | 
     if file:
         return load(file, core)
     position = position_of(text)
-    board_after(core, position.sfen, position.moves)
     return LiveGame(core, position.sfen, position.moves), "", None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.core import Core
+from usi_engine.core import Core, board_after
 from usi_engine.language import _, chosen
 from usi_engine.records import bod
 from usi_engine.usi.protocol import STARTPOS, position_words
@@ -52,13 +52,10 @@ class LiveGame:
 
     def __init__(self, core: Core, start: str = STARTPOS, moves: tuple[str, ...] = ()) -> None:
         self._core = core
-        self.board: Board = core.board(start)
-        self.start = self.board.sfen()
-        self.milliseconds: list[int] = []
-        self.ending: Ending | None = None
+        self.start = board_after(core, start, ()).sfen()
+        self.board: Board = board_after(core, start, moves)
+        self.milliseconds = [0] * len(moves)
         self.saved: Record | None = None  # the record that the game goes on from
-        for move in moves:
-            self.push(move)
         self.ending = self._ended()
 
     @property
