@@ -151,7 +151,7 @@ def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tm
 def test_scores_do_not_make_games_different(tmp_path: Path) -> None:
     path = tmp_path / "games.tsv"
     path.write_text("b\tscore\tstartpos\t7g7f - 3c3d 5\nw\tmate\tstartpos\t7g7f 7 3c3d 5\nb\tscore\tstartpos\t7g7f 7\n")
-    keys = keys_in(path)
+    keys, _ = keys_in(path)
     assert keys[0] == keys[1] != keys[2]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,11 +46,8 @@ def check_game(path: Path, number: int, line: bytes) -> None:
         raise SourceError(f"{path}, line {number}: not a game: '{quoted}'; nothing is added to this file")
 
 
-def keys_in(path: Path, check: Callable[[list[int]], None] = lambda keys: None) -> list[int]:
-    """Return the key of each complete game in a text file and cut off an incomplete last line. SourceError.
-
-    Before that, `check` may refuse the keys.
-    """
+def keys_in(path: Path) -> tuple[list[int], int]:
+    """Return the key of each complete game in a text file, and the size of their lines. SourceError."""
     keys: list[int] = []
     complete = 0
     with path.open("rb") as lines:
@@ -59,17 +56,17 @@ def keys_in(path: Path, check: Callable[[list[int]], None] = lambda keys: None) 
             if line.endswith(b"\n"):
                 complete += len(line)
                 keys.append(key_of(line.decode(errors="replace")))
-    check(keys)
-    if complete < path.stat().st_size:
-        os.truncate(path, complete)
-    return keys
+    return keys, complete
 
 
 class TextFile:
     """A text file, open for appending. `keys` are those of the games in it when it was opened."""
 
     def __init__(self, path: Path) -> None:
-        self.keys = keys_in(path) if path.exists() else []
+        self.keys: list[int] = []
+        if path.exists():
+            self.keys, complete = keys_in(path)
+            os.truncate(path, complete)
         self._file = path.open("a", encoding="utf-8")
 
     def add(self, line: str) -> None:

@@ -5,6 +5,7 @@ The output has one line for each game, in order, so an interrupted run resumes a
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 from itertools import islice
@@ -52,14 +53,18 @@ def rescore_work(players: list[Player], task: tuple[int, str, ScoredGame, float]
 
 
 def games_done(paths: list[Path], out: Path) -> int:
-    """Return the number of games in `out`. SourceError if they are not the first ones of `paths`."""
+    """Return the number of games in `out`, and cut off an incomplete last line.
 
-    def check(keys: list[int]) -> None:
-        games = islice(GameSource(paths).games(), len(keys))
-        if [key_of(line_of(game)) for _, _, game in games] != keys:
-            raise SourceError(f"--out {out}: its games are not the first of the input; nothing is added to this file")
-
-    return len(keys_in(out, check)) if out.exists() else 0
+    SourceError if they are not the first ones of `paths`.
+    """
+    if not out.exists():
+        return 0
+    keys, complete = keys_in(out)
+    games = islice(GameSource(paths).games(), len(keys))
+    if [key_of(line_of(game)) for _, _, game in games] != keys:
+        raise SourceError(f"--out {out}: its games are not the first of the input; nothing is added to this file")
+    os.truncate(out, complete)
+    return len(keys)
 
 
 def rescore(pool: PlayerPool, paths: list[Path], out: Path, share: float) -> tuple[int, SkippedItems]:
