@@ -91,6 +91,7 @@ cdef class StopToken:
 
         Searches compare the deadline with the clock themselves, so no thread needs to wake up in time.
         """
+        # NaN too means now.
         cdef double delay = seconds if -LONGEST_DELAY < seconds < LONGEST_DELAY else LONGEST_DELAY * (seconds > 0)
         set_deadline(&self.stop, monotonic_ns() + <long long>(delay * 1e9))
 
