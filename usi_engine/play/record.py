@@ -51,7 +51,10 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
 
 
 def record_of(game: LiveGame, players: tuple[str, str]) -> Record:
-    """Return the record of a game; `players` are Black and White. A saved one keeps its date, its end until a move."""
+    """Return the record of a game; `players` are Black and White.
+
+    A saved game keeps its date, and its end until a move is made.
+    """
     saved = game.saved or Record(game.start)
     header = dict(zip(sides_at(game.start), players, strict=True)) | {DATE: saved.header.get(DATE) or local_time()}
     moves, end = map(TimedMove, game.moves, game.milliseconds), end_of(game.ending, game.turn)

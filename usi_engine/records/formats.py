@@ -27,7 +27,7 @@ NAMES_SHIFT_JIS = re.compile(rb"['#][^\r\n]*encoding=shift", re.I)
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 
-# In half-width kana, a mark of voicing that follows neither u nor a letter from ka to to, or from ha to ho.
+# A half-width voicing mark (ﾞ, ﾟ) that does not follow ｳ, ｶ to ﾄ or ﾊ to ﾎ, as it always does in Japanese.
 VOICED_ALONE = re.compile(rb"(?:^|[^\xB3\xB6-\xC4\xCA-\xCE])[\xDE\xDF]")
 LARGEST_TEXT = 64 << 20  # bytes; a year of floodgate's games is smaller
 

@@ -143,8 +143,8 @@ def losses(record: Record, kind: str) -> str:
     commented = [owner for owner in (left_out if holds.comments else owners) if owner.comment is not None]
     timed = [owner for owner in (left_out if holds.unit else owners) if owner.milliseconds]
     fractional = [owner for owner in owners if holds.unit and (owner.milliseconds or 0) % holds.unit]
-    lost = {
-        (_("move number of the start"),) * 2: int(kind != "usi" and record.start.split()[3:] not in ([], ["1"])),
+    lost: dict[tuple[str, ...], int] = {
+        (_("move number of the start"),): int(kind != "usi" and record.start.split()[3:] not in ([], ["1"])),
         (_("variation"), _("variations")): 0 if holds.variations else record.count_variations(),
         (_("comment"), _("comments")): len(commented),
         (_("time"), _("times")): len(timed),
