@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from core_ext.board import Board
-from tests.api.test_usi_process import FAKE
+from tests.scripted_engine import scripted
 from usi_engine import AsyncEngine, Engine, EngineDied, Limit
 
 
@@ -63,7 +62,7 @@ def test_searches_stop_on_all_threads_and_if_they_are_cancelled_again_and_again(
 
 
 def test_another_engine(tmp_path: Path) -> None:
-    command = [sys.executable, str(FAKE), str(tmp_path / "log"), "7g7f", "die"]
+    command = scripted(tmp_path / "log", "7g7f", "die")
 
     async def main() -> None:
         async with await AsyncEngine.popen(command) as engine:
@@ -79,7 +78,7 @@ def test_an_engine_that_nobody_waits_for_is_closed(tmp_path: Path) -> None:
 
     async def main() -> None:
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(AsyncEngine.popen([sys.executable, str(FAKE), str(log)]), 0.001)
+            await asyncio.wait_for(AsyncEngine.popen(scripted(log)), 0.001)
         while not log.exists() or not log.read_text(encoding="utf-8").endswith("quit\n"):
             await asyncio.sleep(0.05)
 

@@ -20,8 +20,9 @@ import usi_engine
 from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
 from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
-from tests.programs import HEED_CTRL_C, ROOT, output_of
+from tests.programs import HEED_CTRL_C, output_of
 from tests.records.common import RECORDS
+from tests.scripted_engine import scripted
 from usi_engine import (
     Analysis,
     Engine,
@@ -37,7 +38,6 @@ from usi_engine import (
 from usi_engine.api.engine import HEEDED
 from usi_engine.api.search_engine import OptionValues
 
-FAKE = str(ROOT / "tests" / "csa" / "fake_engine.py")
 LIMIT = 400.0  # seconds of a search that is ended from outside
 MOST_MOMENTS = 50
 
@@ -386,7 +386,7 @@ def test_a_forked_engine_refuses_to_search(tmp_path: Path) -> None:
     """A search would wait for threads that do not exist; `close` leaves the other process alone."""
     code = (
         "import os\nfrom usi_engine import Board, Engine\n"
-        f"engines = Engine('material', megabytes=1), Engine.popen({[sys.executable, FAKE, str(tmp_path / 'log')]})\n"
+        f"engines = Engine('material', megabytes=1), Engine.popen({scripted(tmp_path / 'log')})\n"
         "with engines[0], engines[1], engines[0].analysis(Board()) as stream:\n"
         "    next(stream)\n    child = os.fork()\n"
         "    if child == 0:\n"

@@ -13,6 +13,7 @@ import pytest
 
 from core_ext.board import BLACK, WHITE, Board
 from tests.positions import MATED
+from tests.scripted_engine import scripted
 from usi_engine import (
     Analysis,
     Engine,
@@ -27,7 +28,6 @@ from usi_engine import (
 )  # fmt: skip
 from usi_engine.api import usi_process
 
-FAKE = Path(__file__).resolve().parents[1] / "csa" / "fake_engine.py"
 INFO = "info depth {} seldepth 9 nodes {} multipv {} score {} pv {}"
 QUICK = Timeouts(start=20, ready=20, stop=0.2, silence=0.3)
 Opened = Callable[..., UsiEngine]
@@ -36,7 +36,7 @@ Opened = Callable[..., UsiEngine]
 @pytest.fixture
 def opened(tmp_path: Path) -> Opened:
     def opened(*answers: str, **arguments: Any) -> UsiEngine:
-        return Engine.popen([sys.executable, str(FAKE), str(tmp_path / "log"), *answers], **arguments)
+        return Engine.popen(scripted(tmp_path / "log", *answers), **arguments)
 
     return opened
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from bench import OPENINGS
 from bench.strength import match, usi_game
 from bench.strength.usi_game import Contender, GameLost, Limits, Rules, Seats, Task, TimeUse, play_game
 from core_ext.board import Board
-from tests.csa.conftest import FAKE_ENGINE
+from tests.scripted_engine import scripted
 from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.command import own_engine
 from usi_engine.player import Lead, read_openings
@@ -33,7 +34,7 @@ def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Seat
     monkeypatch.setattr(usi_game, "GRACE", 0.0)
 
     def contender(name: str, answers: Sequence[str], limits: Limits) -> Contender:
-        return Contender(name, (sys.executable, str(FAKE_ENGINE), str(tmp_path / name), *answers), {}, limits)
+        return Contender(name, tuple(scripted(tmp_path / name, *answers)), {}, limits)
 
     def new(first: Sequence[str], second: Sequence[str], rules: Rules = RULES, limits: Limits = NODES) -> Seats:
         return Seats((contender("A", first, limits), contender("B", second, limits)), rules)
@@ -178,7 +179,7 @@ def test_a_match_is_kept_and_continued(
     def play(games: int, nodes: int = 5, processes: int = 1) -> str:
         words = ["match", "--option", "USI_Hash=1", "--name", "A", "B", "--nodes", str(nodes), "--keep", str(kept)]
         for name in "AB":
-            words += ["--engine", f"{sys.executable} {FAKE_ENGINE} {tmp_path / name}"]
+            words += ["--engine", shlex.join(scripted(tmp_path / name))]
         words += ["--record", "csa", "--games", str(games), "--concurrency", str(processes)]
         monkeypatch.setattr(sys, "argv", words)
         match.run(match.parse())

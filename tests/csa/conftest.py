@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.csa.server import TIMEOUT, Script, Server, Talk
+from tests.scripted_engine import scripted
 from usi_engine.csa.client import Client, Settings
 from usi_engine.csa.connection import TrafficLog
 from usi_engine.usi.driver import Engine
@@ -18,8 +18,6 @@ from usi_engine.usi.driver import Engine
 # A folder with shogi-server (Ruby); without it, the tests that play on it are not collected.
 SHOGI_SERVER = os.environ.get("SHOGI_SERVER", "")
 collect_ignore = [] if SHOGI_SERVER else ["test_shogi_server.py"]
-
-FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
 
 
 @dataclass
@@ -64,7 +62,7 @@ class ClientRunner:
         settings = replace(self.settings, port=server.port, games=games, ponder=ponder)
         client = self.client = Client(settings, notes.append, self.log)
         log = self.folder / "engine.log"
-        engine = Engine([sys.executable, str(FAKE_ENGINE), str(log), *answers], {}, client.post)
+        engine = Engine(scripted(log, *answers), {}, client.post)
         thread = threading.Timer(2 * TIMEOUT, client.interrupt)  # a test that hangs ends
         thread.start()
         try:

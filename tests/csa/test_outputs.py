@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,10 +17,11 @@ from typing import Any
 
 import pytest
 
-from tests.csa.conftest import FAKE_ENGINE, ClientRunner
+from tests.csa.conftest import ClientRunner
 from tests.csa.instant_engine import game_of
 from tests.csa.server import Server, Talk, game, script
 from tests.programs import ROOT
+from tests.scripted_engine import scripted
 from usi_engine.csa import background
 from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
 from usi_engine.csa.command import main, print_line
@@ -126,7 +128,7 @@ def test_the_password_is_taken_out_of_the_environment(
 def start(server: Server, folder: Path, **streams: Any) -> subprocess.Popen[bytes]:
     """Start the program with an engine that plays 7g7f and then thinks."""
     engine = folder / "engine"
-    engine.write_text(f"#!/bin/sh\nexec {sys.executable} {FAKE_ENGINE} {folder}/log 7g7f think\n", encoding="utf-8")
+    engine.write_text(f"#!/bin/sh\nexec {shlex.join(scripted(folder / 'log', '7g7f', 'think'))}\n", encoding="utf-8")
     engine.chmod(0o755)
     words = f"csa 127.0.0.1:{server.port} --user us --password secret --games 1 --records out --engine {engine}"
     command = [sys.executable, "-m", "usi_engine", *words.split()]

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.csa.conftest import FAKE_ENGINE, SHOGI_SERVER
+from tests.csa.conftest import SHOGI_SERVER
+from tests.scripted_engine import scripted
 from usi_engine.csa.client import Client, Settings
 from usi_engine.usi.driver import Engine
 
@@ -48,7 +49,7 @@ class Player:
         self._thread.start()
 
     def _run(self) -> None:
-        fake = [sys.executable, str(FAKE_ENGINE), str(self.folder / f"{self.name}.log")]
+        fake = scripted(self.folder / f"{self.name}.log")
         command = [sys.executable, "-m", "usi_engine"] if self.answers is None else [*fake, *self.answers]
         engine = Engine(command, FAST if self.answers is None else {}, self.client.post)
         try:

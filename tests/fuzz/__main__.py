@@ -10,9 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.damage import damaged
 from tests.eval.nnue.networks import random_network
 from tests.fuzz.conversation import fuzz_usi
-from tests.fuzz.readers import damaged, examples, fuzz_readers
+from tests.fuzz.readers import examples, fuzz_readers
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 

@@ -1,6 +1,6 @@
 """A USI engine that plays moves from its command line, one a `go`, and writes every line it receives to a file.
 
-    python fake_engine.py LOG ANSWER ...
+    python scripted_engine.py LOG ANSWER ...
 
 An ANSWER is what follows `bestmove`, as `7g7f` or `7g7f ponder 3c3d`; `think` answers only after `stop`, `die` ends
 the process, `hang` reads and answers nothing any more, `leave` ends it as soon as a game is offered, and
@@ -19,6 +19,11 @@ OPTIONS = (
     "MaxMovesToDraw type spin default 0 min 0 max 999",
     "MultiPV type spin default 1 min 1 max 9",
 )
+
+
+def scripted(log: Path, *answers: str) -> list[str]:
+    """Return the command of an engine with these answers."""
+    return [sys.executable, str(Path(__file__).resolve()), str(log), *answers]
 
 
 def say(text: str) -> None:
