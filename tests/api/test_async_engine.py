@@ -10,14 +10,14 @@ import pytest
 
 from core_ext.board import Board
 from tests.scripted_engine import scripted
-from usi_engine import AsyncEngine, Engine, EngineDied, Limit
+from usi_engine import AsyncEngine, Engine, EngineDied
 
 
 def test_calls_and_streams() -> None:
     async def main() -> None:
         async with AsyncEngine(Engine("material", megabytes=1)) as engine:
             assert (await engine.analyse(Board(), depth=2)).depth == 2
-            assert (await engine.play(Board(), Limit(depth=1))).move
+            assert (await engine.play(Board(), depth=1)).move
             await engine.configure({"Threads": 2})
             await engine.new_game()
             async with engine.analysis(Board(), depth=3) as stream:
@@ -66,9 +66,9 @@ def test_another_engine(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with await AsyncEngine.popen(command) as engine:
-            assert (await engine.play(Board(), Limit(depth=1))).move == "7g7f"
+            assert (await engine.play(Board(), depth=1)).move == "7g7f"
             with pytest.raises(EngineDied, match="Fake has ended"):
-                await engine.play(Board(), Limit(depth=1))
+                await engine.play(Board(), depth=1)
 
     asyncio.run(main())
 

@@ -124,10 +124,10 @@ def test_play(engine: Engine) -> None:
     for limit in (Limit(depth=3), Limit(black_clock=1, white_clock=1), Limit(byoyomi=0.2)):
         result = engine.play(Board(), limit)
         assert result.move and Board.from_moves(filter(None, (result.move, result.ponder))) and result.score
-    assert (engine.play(Board(MATED), Limit(depth=1)).move, engine.play(Board(MATED), Limit(depth=1)).end) == (
+    assert (engine.play(Board(MATED), Limit(depth=1)).move, engine.play(Board(MATED), nodes=1).end) == (
         None, "resign",
     )  # fmt: skip
-    assert engine.play(Board(DECLARABLE), Limit(depth=1)).end == "win"
+    assert engine.play(Board(DECLARABLE), depth=1).end == "win"
     with pytest.raises(ValueError, match="either a Limit or"):
         engine.analyse(Board(), Limit(depth=1), nodes=1)
 

@@ -71,11 +71,11 @@ def test_play_with_clocks(opened: Opened, tmp_path: Path) -> None:
         result = engine.play(board, Limit(black_clock=60, white_clock=59.5, white_inc=2, byoyomi=1))
         assert (result.move, result.ponder, str(result.score), result.end) == ("3c3d", "2f2e", "+10", "")
         assert result.score is not None and result.score.turn == WHITE and result.score.pov(BLACK).cp == -10
-        ends = [engine.play(board, Limit(depth=3)) for _ in range(2)]
+        ends = [engine.play(board, depth=3) for _ in range(2)]
         assert [(result.move, result.end, result.score) for result in ends] == [
             (None, "resign", None), (None, "win", None),
         ]  # fmt: skip
-        assert engine.play(Board(MATED), Limit(depth=3)).end == "resign"
+        assert engine.play(Board(MATED), nodes=3).end == "resign"
     start = Board.from_moves(["7g7f", "pass"]).sfen()
     sent = [f"position sfen {start} moves 2g2f", "go btime 60000 wtime 59500 byoyomi 1000 winc 2000"]
     assert [line for line in received(tmp_path) if line.startswith(("go", "pos"))][:2] == sent
@@ -131,7 +131,7 @@ def test_time_is_kept_for_the_engine(opened: Opened, monkeypatch: pytest.MonkeyP
     """An engine that ignores its time is stopped, and killed if it ignores that too."""
     monkeypatch.setattr(usi_process, "GRACE", 0.1)
     with opened("think", "think", "hang", timeouts=QUICK) as engine:
-        assert engine.play(Board(), Limit(time=0.01)).end == "resign"
+        assert engine.play(Board(), time=0.01).end == "resign"
         assert engine.play(Board(), Limit(black_clock=0.01, white_clock=1000)).end == "resign"
         with pytest.raises(EngineSilent, match="does not answer stop"):
             engine.play(Board.from_moves(["7g7f"]), Limit(black_clock=1000, white_clock=0.01))

@@ -114,9 +114,8 @@ class Engine(SearchEngine):
         with self._exclusive_pool():
             self._set(options, self._weights)
 
-    def play(self, board: Board, limit: Limit) -> PlayResult:
-        """Choose a move: with clocks in the limit, time is allotted as in a game. ValueError as in `analyse`."""
-        found = self.analyse(board, limit)
+    def _play(self, board: Board, limit: Limit) -> PlayResult:
+        found = self._search(board, limit, 1, None, None)
         if found.outcome is not None:
             return decided_play(found, board.turn)
         return PlayResult(found.move, found.pv[1] if found.pv[1:] else None, found.score)

@@ -82,9 +82,19 @@ class SearchEngine(ABC):
             lambda watch: self._search(position, end if limited else None, multipv, moves, watch), self.stop
         )
 
-    @abstractmethod
-    def play(self, board: Board, limit: Limit) -> PlayResult:
+    def play(
+        self,
+        board: Board,
+        limit: Limit | None = None,
+        *,
+        nodes: int | None = None,
+        depth: int | None = None,
+        time: float | None = None,
+    ) -> PlayResult:
         """Choose a move: with clocks in the limit, time is allotted as in a game. ValueError as in `analyse`."""
+        end = limit_of(limit, nodes, depth, time)
+        end.check(self._core.max_depth)
+        return self._play(copy_of(board), end)
 
     @property
     @abstractmethod
@@ -106,6 +116,10 @@ class SearchEngine(ABC):
     @abstractmethod
     def close(self) -> None:
         """End the engine; further calls get a RuntimeError. It may be called twice."""
+
+    @abstractmethod
+    def _play(self, board: Board, limit: Limit) -> PlayResult:
+        """Choose a move within the limit; the board may be changed."""
 
     @abstractmethod
     def _search(

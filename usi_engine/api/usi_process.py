@@ -18,7 +18,6 @@ from usi_engine.api.results import (
     Score,
     Variation,
     Watch,
-    copy_of,
     decided_play,
     decided_score,
     rule_score,
@@ -109,18 +108,15 @@ class UsiEngine(SearchEngine):
                 raise self._failure(type(error), str(error)) from None
             self._driver.new_game()
 
-    def play(self, board: Board, limit: Limit) -> PlayResult:
-        """Choose a move, with clocks or another limit."""
-        limit.check(self._core.max_depth)
-        position = copy_of(board)
-        answer, found = self._ask(position, limit, 1, None, None)
+    def _play(self, board: Board, limit: Limit) -> PlayResult:
+        answer, found = self._ask(board, limit, 1, None, None)
         if answer is None:
-            return decided_play(found, position.turn)
+            return decided_play(found, board.turn)
         score = found.score if found.lines else None
         if answer.move in ("resign", "win"):
             return PlayResult(None, None, score, answer.move)
-        position.push(answer.move)
-        return PlayResult(answer.move, answer.ponder if position.is_legal(answer.ponder) else None, score)
+        board.push(answer.move)
+        return PlayResult(answer.move, answer.ponder if board.is_legal(answer.ponder) else None, score)
 
     def stop(self) -> None:
         """End the search of another thread, which returns its result so far."""
