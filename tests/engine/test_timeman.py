@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from usi_engine.search import timeman
-from usi_engine.search.timeman import LastMove, Lateness, TimeLimits, TimeScale, moves_to_go, read_clock, time_limits
+from usi_engine.search.timeman import LastMove, Lateness, TimeLimits, TimeScale, moves_to_go, time_limits, usable_time
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go, Times
 
@@ -35,7 +35,7 @@ def test_never_overstep(ply: int) -> None:
     extras = [(byoyomi, 0) for byoyomi in BYOYOMIS] + [(0, increment) for increment in INCREMENTS]
     for main, (byoyomi, increment), options in itertools.product(MAIN_TIMES, extras, UNUSUAL):
         times = Times(main, 1, byoyomi, increment, 1)
-        limits, usable = limits_of(times, ply, **options), read_clock(times, True).usable
+        limits, usable = limits_of(times, ply, **options), usable_time(times.control(0))
         assert limits.optimum is not None and limits.maximum is not None
         assert timeman.EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 5, usable // 2, 2)
         for elapsed in (0, limits.optimum, limits.maximum - 1):
@@ -73,8 +73,8 @@ def test_the_last_moves_before_a_draw_share_the_time() -> None:
 
 def test_increment_below_main_is_in_it_already() -> None:
     """btime counts alone unless it is less than binc."""
-    assert read_clock(Times(5000, 5000, None, 1000, 1000), True).usable == 5000
-    assert read_clock(Times(500, 5000, None, 1000, 1000), True).usable == 1500
+    assert usable_time(Times(5000, 5000, None, 1000, 1000).control(0)) == 5000
+    assert usable_time(Times(500, 5000, None, 1000, 1000).control(0)) == 1500
 
 
 def test_movetime() -> None:

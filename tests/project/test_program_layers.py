@@ -8,9 +8,9 @@ from tests.project.test_core_layers import imports, name_of
 PACKAGE = ROOT / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
-    "   ": "language columns",
+    "   ": "language columns clock",
     "usi": "options output protocol arguments driver",
-    "": "core memory progress",
+    "": "core rules memory progress",
     "evaluation": "cache names files kpp_file features selectors architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",

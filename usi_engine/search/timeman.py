@@ -16,8 +16,9 @@ import math
 from collections import deque
 from dataclasses import dataclass, replace
 
+from usi_engine.clock import TimeControl
 from usi_engine.usi.options import Options
-from usi_engine.usi.protocol import Go, Times
+from usi_engine.usi.protocol import Go
 
 SECOND = 1000
 # The usual margin: printing the answer, the pipe and the GUI take a few milliseconds.
@@ -141,28 +142,6 @@ class TimeLimits:
         return end if self.maximum is None else min(end, max(self.maximum, elapsed))
 
 
-@dataclass(frozen=True)
-class Clock:
-    """The clock of one side: main time, byoyomi, increment; whether it counts whole seconds."""
-
-    main: int
-    byoyomi: int
-    increment: int
-    whole_seconds: bool
-
-    @property
-    def renews(self) -> bool:
-        """True if each move brings new time."""
-        return bool(self.byoyomi or self.increment)
-
-    @property
-    def usable(self) -> int:
-        """Time this move may use. The increment counts only if the GUI has not yet added it to the main time."""
-        if self.byoyomi == 0 and self.main < self.increment:
-            return self.main + self.increment
-        return self.main + self.byoyomi
-
-
 def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
     """Return the limits of a go for the side to move at game ply `ply`, after answers of this lateness."""
     if go.movetime is not None:
@@ -170,14 +149,15 @@ def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Laten
         return _fixed_limits(max(go.movetime - margin, _least_time(go.movetime)))
     if not go.times.given() or go.infinite:
         return TimeLimits()
-    limits = _clock_limits(read_clock(go.times, black), ply, options, lateness)
+    limits = _clock_limits(go.times.control(0 if black else 1), ply, options, lateness)
     if limits.optimum is None or go.searchmoves or go.nodes or go.depth:
         return limits
     return replace(limits, forced=int(limits.optimum * FORCED_SHARE))
 
 
-def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) -> TimeLimits:
-    cap = max(clock.usable - _margin(clock.usable, options, lateness), _least_time(clock.usable))
+def _clock_limits(clock: TimeControl, ply: int, options: Options, lateness: Lateness) -> TimeLimits:
+    usable = usable_time(clock)
+    cap = max(usable - _margin(usable, options, lateness), _least_time(usable))
     if clock.byoyomi and clock.main < clock.byoyomi:
         return _fixed_limits(cap)
     if not clock.renews and clock.main <= RESERVED_MOVES * lateness.overhead:
@@ -185,13 +165,11 @@ def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) 
     return _allocated_limits(clock, cap, ply, options, lateness.overhead)
 
 
-def read_clock(times: Times, black: bool) -> Clock:
-    """Return the clock of one side."""
-    main = (times.btime if black else times.wtime) or 0
-    increment = (times.binc if black else times.winc) or 0
-    byoyomi = times.byoyomi or 0
-    whole = all(time % SECOND == 0 for time in (main, increment, byoyomi))
-    return Clock(main, byoyomi, increment, whole)
+def usable_time(control: TimeControl) -> int:
+    """Return the time a move may use. The increment counts only if the GUI has not yet added it to the main time."""
+    if control.byoyomi == 0 and control.main < control.increment:
+        return control.main + control.increment
+    return control.main + control.byoyomi
 
 
 def moves_to_go(ply: int, max_moves: int) -> int:
@@ -218,7 +196,7 @@ def _margin(usable: int, options: Options, lateness: Lateness) -> int:
     return max(usual, local + lateness.margin(most))
 
 
-def _allocated_limits(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
+def _allocated_limits(clock: TimeControl, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
     """Divide the main time by the moves to go and add the renewed time: byoyomi, most of the increment."""
     moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
     renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
@@ -236,11 +214,11 @@ def _allocated_limits(clock: Clock, cap: int, ply: int, options: Options, overhe
     return TimeLimits(min(optimum, maximum), maximum, minimum, round_up=rounded, delay=options.number("NetworkDelay"))
 
 
-def _minimum_time(clock: Clock, maximum: int, options: Options) -> int:
+def _minimum_time(clock: TimeControl, maximum: int, options: Options) -> int:
     if not clock.whole_seconds:
         return 0
     minimum = max(options.number("MinimumThinkingTime") - options.number("NetworkDelay"), 0)
-    return min(minimum, maximum, max(clock.usable // MINIMUM_DIVISOR, clock.byoyomi))
+    return min(minimum, maximum, max(usable_time(clock) // MINIMUM_DIVISOR, clock.byoyomi))
 
 
 @dataclass

@@ -6,10 +6,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from usi_engine.clock import Clock, TimeControl
+
 STARTPOS, START_SFEN = "startpos", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 LARGEST = 2**62  # greater numbers are clamped
 DEEPEST_PERFT = 64
 LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are clamped
+UNLIMITED_BYOYOMI = 10_000  # the time for each move of a side without any limit, which USI cannot express
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,36 @@ class Times:
     binc: int | None = None
     winc: int | None = None
 
+    @classmethod
+    def of(cls, clock: Clock, side: int, margin: int = 0) -> Times:
+        """Return the times that a `go` for this side names, less a margin for network delay.
+
+        The side's own control decides between byoyomi and increments: USI has no byoyomi of one side only. btime and
+        wtime do not include the increment of the next move, as in Shogidokoro and similar GUIs. The margin is taken
+        from the main time first.
+        """
+        control, left, increments = clock.controls[side], [*clock.left], [each.increment for each in clock.controls]
+        if not control:
+            return cls(0, 0, UNLIMITED_BYOYOMI)
+        lack = max(margin - left[side], 0)
+        left[side] = max(left[side] - margin, 0)
+        increments[side] = max(control.increment - lack, 0)
+        byoyomi = max(control.byoyomi - lack, 0) if control.byoyomi or not control.increment else None
+        binc, winc = increments if control.increment else (None, None)
+        return cls(left[0], left[1], byoyomi, binc, winc)
+
     def given(self) -> bool:
         """Return True if any clock was given, even as 0."""
         return self != Times()
+
+    def control(self, side: int) -> TimeControl:
+        """Return the time that a side has."""
+        main, increment = (self.wtime, self.winc) if side else (self.btime, self.binc)
+        return TimeControl(main or 0, self.byoyomi or 0, increment or 0)
+
+    def words(self) -> str:
+        """Return the times as arguments of `go`."""
+        return " ".join(f"{name} {value}" for name, value in vars(self).items() if value is not None)
 
 
 @dataclass(frozen=True)
