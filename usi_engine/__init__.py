@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from usi_engine.api.async_engine import AsyncEngine
     from usi_engine.api.engine import Engine, analyse
     from usi_engine.api.mate_search import Mate, mate, second_solutions
-    from usi_engine.api.results import Analysis, Limit, PlayResult, Score, Variation
     from usi_engine.api.stream import AnalysisStream
     from usi_engine.api.usi_process import UsiEngine
     from usi_engine.core import CoreError
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games
     from usi_engine.records.tree import Node, Record
+    from usi_engine.search.results import Analysis, Limit, PlayResult, Score, Variation
     from usi_engine.usi.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts, UnknownOption
 
 NAME = "Komadori"
@@ -54,7 +54,7 @@ _MODULES = {
     ),
     "usi_engine.api.engine": ("Engine", "analyse"),
     "usi_engine.api.mate_search": ("Mate", "mate", "second_solutions"),
-    "usi_engine.api.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
+    "usi_engine.search.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
     "usi_engine.api.stream": ("AnalysisStream",),
     "usi_engine.api.usi_process": ("UsiEngine",),
 }

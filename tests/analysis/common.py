@@ -11,9 +11,9 @@ from core_ext.engine import MATE
 from tests.records.common import RECORDS, game_of, valued
 from usi_engine import language
 from usi_engine.analysis.report import AnalysedGame, analysed
-from usi_engine.api.results import Analysis
 from usi_engine.records.games import Game
 from usi_engine.records.usi_text import read
+from usi_engine.search.results import Analysis
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def three_moves() -> AnalysedGame:
     """The first three moves of a game: the third loses 52 points, after which White mates in 5."""
     game = game_of(RECORDS / "game.kif")
     values = [valued(50, "7g7f"), valued(-60, "8c8d"), valued(40, "2g2f", "8d8e")]
-    later = [valued(MATE - 5 if ply % 2 else 5 - MATE, mate=5 if ply % 2 else -5) for ply in range(3, 21)]
+    later = [valued(MATE - 5 if ply % 2 else 5 - MATE) for ply in range(3, 21)]
     return analysed(game, in_turn([*values, *later]))
 
 
@@ -53,7 +53,7 @@ def judged(text: str, *evaluated: Analysis) -> AnalysedGame:
 
 def mating(plies: int, *pv: str) -> Analysis:
     """The side to move mates, or is mated if the number is negative."""
-    return valued(MATE - plies if plies > 0 else -MATE - plies, *pv, mate=plies)
+    return valued(MATE - plies if plies > 0 else -MATE - plies, *pv)
 
 
 def page_json(text: str) -> Any:

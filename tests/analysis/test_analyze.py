@@ -18,8 +18,8 @@ from usi_engine.analysis.analyze import main
 from usi_engine.analysis.kif import kif_text, with_comment
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.terminal import lines_of, print_game
-from usi_engine.api.results import Analysis
 from usi_engine.columns import cells
+from usi_engine.search.results import Analysis
 
 GAME = RECORDS / "game.kif"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]

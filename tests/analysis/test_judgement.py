@@ -6,7 +6,7 @@ import pytest
 
 from tests.records.common import valued
 from usi_engine.analysis.judgement import GRADES, accuracy, game_accuracy, judge, percent, totals, weights_of
-from usi_engine.api.results import winning_chance
+from usi_engine.search.results import winning_chance
 
 
 def test_winning_chance() -> None:

@@ -9,7 +9,7 @@ from tests.analysis.common import judged, mating
 from tests.records.common import RECORDS, valued
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.puzzles import EFFORT, Search, puzzle_data, puzzles_of
-from usi_engine.api.results import Analysis
+from usi_engine.search.results import Analysis
 
 EVEN = valued(0, "9g9f")
 MISTAKE = (valued(300, "2g2f"), valued(300, "3c3d"))  # Black plays another move and loses 24.6 points

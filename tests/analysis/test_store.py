@@ -12,7 +12,7 @@ from usi_engine.analysis.analyst import Limits
 from usi_engine.analysis.store import Store, store_path
 
 GAME = RECORDS / "game.kif"
-LINES = [valued(12, "7g7f"), valued(-5, "2g2f", "8c8d"), valued(-31990, "1g1f", mate=-10)]
+LINES = [valued(12, "7g7f"), valued(-5, "2g2f", "8c8d"), valued(-31990, "1g1f")]
 RESULT = replace(LINES[0], lines=tuple(result.lines[0] for result in LINES))
 
 pytestmark = pytest.mark.usefixtures("cache_folder")

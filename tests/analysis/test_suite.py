@@ -9,9 +9,9 @@ from core_ext.board import Board
 from tests.records.common import valued
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.suite import Problem, SuiteError, attempt, main, read_problem
-from usi_engine.api.results import Analysis, Score, Variation, Watch
+from usi_engine.search.results import Analysis, Score, Variation, Watch
 
-TEN = Score(10, 10, None)
+TEN = Score(10)
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]

@@ -114,7 +114,7 @@ def test_scores_from_a_point_of_view(engine: Engine) -> None:
     assert score.turn == WHITE == score.pov(WHITE).turn and score.pov(WHITE) is score
     assert (score.pov(BLACK).value, score.pov(BLACK).cp, score.pov(BLACK).turn) == (-score.value, -score.value, BLACK)
     assert score.win_chance > 0.8 and score.win_chance + score.pov(BLACK).win_chance == pytest.approx(1)
-    mated = Score(-MATE + 4, None, -4, WHITE)
+    mated = Score(-MATE + 4, WHITE)
     assert (str(mated.pov(BLACK)), mated.win_chance, mated.pov(BLACK).win_chance) == ("mate 4", 0.0, 1.0)
     with pytest.raises(ValueError, match="not a colour: 2"):
         score.pov(2)

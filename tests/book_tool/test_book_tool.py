@@ -11,13 +11,13 @@ import pytest
 from core_ext.board import Board
 from tests.records.common import RECORDS
 from usi_engine.analysis.analyst import Analyst
-from usi_engine.api.results import Analysis
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.tree import Candidate, Position, Tree, book_text, weighted, within_margin
 from usi_engine.search.report import Line
+from usi_engine.search.results import Analysis
 
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 START = Board().sfen()

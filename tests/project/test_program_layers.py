@@ -13,8 +13,8 @@ LAYERS: dict[str, str] = {
     "": "core rules memory progress",
     "evaluation": "cache names files kpp_file features selectors architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
-    "search": "report timeman search_control threads iterative",
-    "api": "results stream mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
+    "search": "results report timeman search_control threads iterative",
+    "api": "stream mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
     " ": "player",
     "game": "command_line console resources skill request bench mating thinking session loop",
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from usi_engine.analysis.analyst import Limits
-from usi_engine.api.results import Analysis, Score, Variation
 from usi_engine.evaluation.names import MATERIAL
 from usi_engine.records.faults import RecordError
 from usi_engine.records.games import Game, read_games
+from usi_engine.search.results import Analysis, Score, Variation
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 GAMES = ["game.kif", "game.kifu", "game.ki2", "game.ki2u", "game.csa", "game.jkf", "game.usi"]  # the same game
@@ -32,7 +32,7 @@ def faults_of(path: Path) -> list[str]:
     return [str(item).replace(str(path), path.name) for item in read(path) if isinstance(item, RecordError)]
 
 
-def valued(value: int, *pv: str, mate: int | None = None) -> Analysis:
+def valued(value: int, *pv: str) -> Analysis:
     """A result for the side to move."""
-    score = Score(value, value if mate is None else None, mate)
+    score = Score(value)
     return Analysis((Variation(score, pv, 10, 10),) if pv else (), score, 10, 1000, 0.5)

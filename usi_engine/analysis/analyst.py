@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from usi_engine.api.engine import Engine
-from usi_engine.api.results import Analysis, Watch
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.language import _
+from usi_engine.search.results import Analysis, Watch
 from usi_engine.usi.arguments import DAY, real, spin, whole
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from usi_engine.analysis.puzzles import Puzzle, puzzles_of
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
 from usi_engine.analysis.terminal import print_game
-from usi_engine.api.results import Analysis
 from usi_engine.core import Core, exit_status, load_core
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
@@ -25,6 +24,7 @@ from usi_engine.progress import progress_bar
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
 from usi_engine.records.games import Game, read_games
+from usi_engine.search.results import Analysis
 from usi_engine.usi.arguments import Parser, spin
 from usi_engine.usi.output import show
 

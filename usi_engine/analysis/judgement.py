@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import harmonic_mean, pstdev
 
-from usi_engine.api.results import Analysis, winning_chance
+from usi_engine.search.results import Analysis, winning_chance
 
 NOTABLE = 1.0  # percentage points; smaller differences between two searches are noise
 WINDOWS = (2, 8)  # least and most moves in a window of the accuracy

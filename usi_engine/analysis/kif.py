@@ -19,12 +19,12 @@ import re
 
 from usi_engine import NAME
 from usi_engine.analysis.report import AnalysedGame
-from usi_engine.api.results import Variation
 from usi_engine.core import load_core
 from usi_engine.records import kif
 from usi_engine.records.notation import marked_kif, name_moves
 from usi_engine.records.tree import Node
 from usi_engine.records.writer import verify
+from usi_engine.search.results import Variation
 
 EARLIER = re.compile(r"\*Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】(勝率 -|\s*$)")
 

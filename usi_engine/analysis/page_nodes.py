@@ -13,13 +13,13 @@ from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.kif import with_comment
 from usi_engine.analysis.report import AnalysedGame, score_text
 from usi_engine.analysis.words import grade_name, marked
-from usi_engine.api.results import Variation
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import load_core
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.records.notation import move_text
 from usi_engine.records.tree import Node
+from usi_engine.search.results import Variation
 
 if TYPE_CHECKING:
     from core_ext.board import Board

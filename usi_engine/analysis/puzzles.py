@@ -14,10 +14,10 @@ from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import marked, side_names
 from usi_engine.api.mate_search import mate, second_solutions
-from usi_engine.api.results import Analysis
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.notation import move_text
+from usi_engine.search.results import Analysis
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from usi_engine.analysis.judgement import JudgedMove, Totals, judge, totals
-from usi_engine.api.results import Analysis, Score
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.games import Game
 from usi_engine.records.notation import NamedMove, move_text, name_moves
 from usi_engine.records.tree import Node
+from usi_engine.search.results import Analysis, Score
 
 
 def score_text(score: Score) -> str:

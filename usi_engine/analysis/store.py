@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine import __version__
 from usi_engine.analysis.analyst import Limits
-from usi_engine.api.results import Analysis, Score, Variation, score_of
 from usi_engine.core import load_core
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.records.games import Game
 from usi_engine.records.usi_text import MOVE
+from usi_engine.search.results import Analysis, Score, Variation
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -101,7 +101,7 @@ def score_in(board: Board, value: Any) -> Score:
     core = load_core()
     if abs(value) > core.mate:
         raise ValueError
-    return score_of(core, int(value), board.turn)
+    return Score(int(value), board.turn)
 
 
 def delete_old(folder: Path) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.analyst import Analyst, add_limits, in_words, limits_of
-from usi_engine.api.results import Analysis
 from usi_engine.columns import padded
 from usi_engine.core import board_of, exit_status, load_core
 from usi_engine.evaluation.names import WeightsError
@@ -25,6 +24,7 @@ from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import text_of_file
 from usi_engine.records.usi_text import MOVE
+from usi_engine.search.results import Analysis
 from usi_engine.usi.arguments import Parser
 from usi_engine.usi.output import show
 

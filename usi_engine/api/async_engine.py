@@ -9,10 +9,10 @@ from contextlib import suppress
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from usi_engine.api.results import Analysis
 from usi_engine.api.search_engine import SearchEngine
 from usi_engine.api.stream import WATCH, AnalysisStream
 from usi_engine.api.usi_process import UsiEngine
+from usi_engine.search.results import Analysis
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

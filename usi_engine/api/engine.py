@@ -16,18 +16,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from usi_engine.api.results import (
-    Analysis,
-    Limit,
-    PlayResult,
-    Variation,
-    Watch,
-    checked_number,
-    copy_of,
-    decided_play,
-    decided_score,
-    score_of,
-)
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
 from usi_engine.api.stream import WATCH, next_of
 from usi_engine.api.usi_process import UsiEngine
@@ -36,6 +24,18 @@ from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.search.iterative import Search, SearchLimits
 from usi_engine.search.report import NEVER, Reporter, SearchResult, SearchStats
+from usi_engine.search.results import (
+    Analysis,
+    Limit,
+    PlayResult,
+    Score,
+    Variation,
+    Watch,
+    checked_number,
+    copy_of,
+    decided_play,
+    decided_score,
+)
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import Runner, ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits, time_limits
@@ -231,10 +231,7 @@ class Engine(SearchEngine):
         return TimeLimits(maximum=max(round(end.time * 1000), 1) if end.time else None)
 
     def _analysis(self, result: SearchResult, pool: ThreadPool, control: SearchControl, turn: int) -> Analysis:
-        lines = tuple(
-            Variation(score_of(self._core, line.value, turn), line.pv, line.depth, line.seldepth)
-            for line in result.lines
-        )
+        lines = tuple(Variation(Score(line.value, turn), line.pv, line.depth, line.seldepth) for line in result.lines)
         return Analysis(lines, lines[0].score, result.depth, pool.nodes, control.total / 1000)
 
 

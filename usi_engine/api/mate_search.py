@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from usi_engine.api.results import Limit, copy_of
 from usi_engine.api.second_solutions import Examination, SecondSolution
 from usi_engine.api.stream import result_of
 from usi_engine.core import load_core
 from usi_engine.memory import check_free
+from usi_engine.search.results import Limit, copy_of
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
-from usi_engine.api.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
 from usi_engine.api.stream import AnalysisStream, check_process
 from usi_engine.core import Core
+from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -10,7 +10,7 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from typing import TypeVar
 
-from usi_engine.api.results import Analysis, Watch
+from usi_engine.search.results import Analysis, Watch
 
 Item = TypeVar("Item")
 # Interval of checks for Ctrl-C in seconds, while another thread searches.

@@ -11,7 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.api.results import (
+from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
+from usi_engine.api.stream import WATCH, check_process
+from usi_engine.core import Core, legal_part, load_core
+from usi_engine.search.results import (
     Analysis,
     Limit,
     PlayResult,
@@ -21,11 +24,7 @@ from usi_engine.api.results import (
     decided_play,
     decided_score,
     rule_score,
-    score_of,
 )
-from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
-from usi_engine.api.stream import WATCH, check_process
-from usi_engine.core import Core, legal_part, load_core
 from usi_engine.usi.driver import (
     SCORE,
     USUAL_TIMEOUTS,
@@ -277,9 +276,9 @@ class Lines:
         digits, turn = text.lstrip("+-"), self._board.turn
         if kind == "cp":
             most = self._core.max_evaluation
-            return score_of(self._core, max(min(int(text), most), -most), turn) if digits else None
+            return Score(max(min(int(text), most), -most), turn) if digits else None
         value = self._core.mate - min(int(digits or LONGEST_MATE), LONGEST_MATE)
-        return score_of(self._core, -value if text.startswith("-") else value, turn)
+        return Score(-value if text.startswith("-") else value, turn)
 
 
 # ---- USI text ----

@@ -10,12 +10,12 @@ from usi_engine.analysis.analyst import Analyst, Limits, in_words
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.puzzles import puzzles_of
 from usi_engine.analysis.report import analysed
-from usi_engine.api.results import Analysis
 from usi_engine.core import CoreError, load_core
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import text_of
 from usi_engine.records.games import Game
 from usi_engine.records.tree import Record
+from usi_engine.search.results import Analysis
 
 # A game of 100 moves takes a few seconds.
 NODES = 20_000

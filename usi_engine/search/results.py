@@ -96,20 +96,32 @@ def limit_of(limit: Limit | None, nodes: int | None, depth: int | None, time: fl
 class Score:
     """The value of a position for the side `turn`; scores are ordered, greater is better for that side.
 
-    `value` is in centipawns, or a mate: 32000 - n if the side mates in n plies, n - 32000 if it is mated. `cp` is the
-    value in centipawns, None for a mate; at most 20000, which is also the value of a win by rule. `mate` is the number
-    of plies to mate: positive for the side, negative against it, 0 if the king is mated already, None if there is no
-    mate. The results of a search have the side to move as `turn`.
+    `value` is in centipawns, or a mate: 32000 - n if the side mates in n plies, n - 32000 if it is mated. The results
+    of a search have the side to move as `turn`.
     """
 
     value: int
-    cp: int | None
-    mate: int | None
     turn: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         """Return `+120`, `mate 5`, `mate -4`."""
         return f"mate {self.mate}" if self.cp is None else f"{self.cp:+d}"
+
+    @property
+    def mate(self) -> int | None:
+        """Plies to mate: positive for the side, negative against it, 0 if the king is mated already; None: no mate."""
+        from core_ext.engine import MATE, MATE_BOUND  # noqa: PLC0415  (the core is loaded late)
+
+        if abs(self.value) < MATE_BOUND:
+            return None
+        return MATE - self.value if self.value > 0 else -MATE - self.value
+
+    @property
+    def cp(self) -> int | None:
+        """The value in centipawns, None for a mate; at most 20000, which is also the value of a win by rule."""
+        from core_ext.engine import MAX_EVALUATION  # noqa: PLC0415
+
+        return max(min(self.value, MAX_EVALUATION), -MAX_EVALUATION) if self.mate is None else None
 
     @property
     def win_chance(self) -> float:
@@ -120,40 +132,55 @@ class Score:
         """Return the score from the point of view of BLACK or WHITE. ValueError for another colour."""
         if color not in (0, 1):
             raise ValueError(f"not a colour: {color!r}")
-        if color == self.turn:
-            return self
-        cp, mate = (None if number is None else -number for number in (self.cp, self.mate))
-        return Score(-self.value, cp, mate, color)
+        return self if color == self.turn else Score(-self.value, color)
 
 
 @dataclass(frozen=True)
 class Variation:
-    """A line of moves in USI, its score for the side to move, depth and selective depth."""
+    """A line of moves in USI, its score for the side to move, depth and selective depth.
+
+    `bound` is `exact`, or `lower` or `upper` if the score is only a bound.
+    """
 
     score: Score
     pv: tuple[str, ...]
-    depth: int
-    seldepth: int
+    depth: int = 1
+    seldepth: int = 0
+    bound: str = "exact"
 
     @property
     def move(self) -> str:
         """The first move."""
         return self.pv[0]
 
+    @property
+    def value(self) -> int:
+        """The value of the score."""
+        return self.score.value
+
 
 @dataclass(frozen=True)
 class Analysis:
     """The result of a search: lines, best first, nodes of all threads, seconds.
 
-    If the game is over by the rules, `outcome` says how, there is no line, and `move` is None.
+    If the game is over by the rules, `outcome` says how, there is no line, and `move` is None. `source` says what
+    answered: `search`, `mate` (the mate solver), `book`, or `rules` (the game is over, or is won by declaration).
+    `hashfull` is the permille of the transposition table in use.
     """
 
     lines: tuple[Variation, ...]
     score: Score
     depth: int
-    nodes: int
-    time: float
+    nodes: int = 0
+    time: float = 0.0
     outcome: Outcome | None = None
+    source: str = "search"
+    hashfull: int = 0
+
+    @property
+    def best(self) -> Variation:
+        """The best line. IndexError if there is none."""
+        return self.lines[0]
 
     @property
     def move(self) -> str | None:
@@ -162,7 +189,7 @@ class Analysis:
 
     @property
     def pv(self) -> tuple[str, ...]:
-        """The best line."""
+        """The best line's moves."""
         return self.lines[0].pv if self.lines else ()
 
 
@@ -183,25 +210,18 @@ class PlayResult:
 Watch = Callable[[Analysis], None]
 
 
-def score_of(core: Core, value: int, turn: int = 0) -> Score:
-    """Convert a value of the core."""
-    plies = 0 if abs(value) == core.mate else core.in_plies(value)
-    cp = max(min(value, core.max_evaluation), -core.max_evaluation) if plies is None else None
-    return Score(value, cp, plies, turn)
-
-
 def rule_score(core: Core, wins: bool, turn: int) -> Score:
     """Return the score of a win or loss by rule for the side to move."""
     by_rule = core.mate_bound - 1
-    return score_of(core, by_rule if wins else -by_rule, turn)
+    return Score(by_rule if wins else -by_rule, turn)
 
 
 def decided_score(core: Core, outcome: Outcome, board: Board) -> Score:
     """Return the score of a finished game for the side to move."""
     if outcome.winner is None:
-        return score_of(core, 0, board.turn)
+        return Score(0, board.turn)
     if not board.legal_moves:
-        return score_of(core, -core.mate, board.turn)
+        return Score(-core.mate, board.turn)
     return rule_score(core, outcome.winner == board.turn, board.turn)
 
 
