@@ -188,6 +188,7 @@ cdef class Network:
     """
 
     def __cinit__(self, architecture, bias, weight, dense, progress, int fv_scale):
+        cdef const uint8_t[::1] layers
         if fv_scale < 1:
             raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
         self.architecture = architecture
@@ -197,7 +198,9 @@ cdef class Network:
         take_bias(self, bias)
         take_rows(self, weight, getattr(weight, "obj", None))
         take_progress(self, progress)
-        copy_stacks(&self.weights.stacks, shape, stacks, memoryview(dense).cast("B"), &self.stacks_block)
+        layers = memoryview(dense).cast("B")
+        copy_stacks(&self.weights.stacks, shape, stacks, &layers[0] if layers.shape[0] else NULL, layers.shape[0],
+                    &self.stacks_block)
 
     def __dealloc__(self):
         release_large(self.stacks_block)

@@ -33,9 +33,9 @@ cdef struct LayerStacks:
 
 # Fill in sizes and offsets. ValueError if play does not support this architecture.
 cdef int fill_sizes(LayerStacks *found, object architecture) except -1
-# Copy `count` stacks from the bytes of a file: each a hash, then for each layer biases and weights. `block` gets the
-# memory, for release_large. ValueError if their size is another one or a bias may overflow; MemoryError.
-cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t[::1] dense,
+# Copy `count` stacks from `size` bytes of a file: each a hash, then for each layer biases and weights. `block` gets the
+# memory, for release_large. ValueError if they need another size or a bias may overflow; MemoryError.
+cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t *dense, Py_ssize_t size,
                      void **block) except -1
 # Return the output of one stack for inputs aligned to 64 bytes, by the vector kernels or the portable ones.
 cdef int32_t run_stack(const LayerStacks *stacks, int index, const uint8_t *inputs, bint portable) noexcept nogil

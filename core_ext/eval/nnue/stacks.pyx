@@ -211,15 +211,15 @@ cdef const uint8_t *copy_stack(const LayerStacks *found, char *stack, const uint
     return at + padded(inputs[2], FILE_STEP)
 
 
-cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t[::1] dense,
+cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t *dense, Py_ssize_t size,
                      void **block) except -1:
     cdef list shapes = file_shapes(architecture)
-    cdef Py_ssize_t size = WORD + sum([outputs * (WORD + padded(inputs, FILE_STEP)) for outputs, inputs in shapes])
-    cdef const uint8_t *at = &dense[0] if dense.shape[0] else NULL
+    cdef Py_ssize_t one = WORD + sum([outputs * (WORD + padded(inputs, FILE_STEP)) for outputs, inputs in shapes])
+    cdef const uint8_t *at = dense
     cdef char *start
     cdef int i
-    if dense.shape[0] != count * size:
-        raise ValueError(f"dense layers of {dense.shape[0]} bytes, {count} x {size} expected")
+    if size != count * one:
+        raise ValueError(f"dense layers of {size} bytes, {count} x {one} expected")
     start = <char *>allocate_large(count * found.stride, block)
     if start == NULL:
         raise MemoryError("no memory for a network")
