@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core_ext.board import Board
+from tests.damage import damaged
 from usi_engine.usi.options import DECLARED, Check, Combo, Spin, Text
 from usi_engine.usi.protocol import Bench, Perft, SetOption, decode, parse
 
@@ -155,7 +156,7 @@ class Grammar:
     def damaged(self, data: bytes) -> bytes:
         """Delete, repeat, swap or replace a few words or letters."""
         for _ in range(self.rng.choice([1, 1, 1, 2, 4])):
-            data = self.rng.choice([self._damage_words, self._damage_letters])(data)
+            data = self._damage_words(data) if self.rng.random() < 0.5 else damaged(self.rng, data)
         return data
 
     def _damage_words(self, data: bytes) -> bytes:
@@ -172,12 +173,6 @@ class Grammar:
         else:
             words[at] = new.encode("utf-8", "surrogateescape")
         return b" ".join(words)
-
-    def _damage_letters(self, data: bytes) -> bytes:
-        at = self.rng.randrange(len(data) + 1)
-        noise = self.rng.choice(NOISE).encode("utf-8", "surrogateescape")
-        new = self.rng.choice([bytes([self.rng.randrange(256)]), noise])
-        return data[:at] + self.rng.choice([b"", new]) + data[at + self.rng.randrange(2) :]
 
     def noise(self) -> bytes:
         kind, length = self.rng.randrange(3), self.rng.choice([1, 10, 200, 20_000])

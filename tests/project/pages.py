@@ -39,22 +39,13 @@ def code(text: str) -> Iterator[str]:
     yield from INLINE_CODE.findall(prose(text))
 
 
-def shell_words(line: str) -> list[str]:
-    """Split a line as a shell does, up to a comment or operator; empty if it is no shell command."""
-    try:
-        words = shlex.split(line, comments=True)
-    except ValueError:
-        return []
-    ends = [place for place, word in enumerate(words) if word in SHELL_OPERATORS]
-    return words[: min(ends, default=len(words))]
-
-
-def arguments_of(text: str, program: str) -> Iterator[list[str]]:
-    """Yield the arguments of each command in the page's code that calls the program."""
+def commands_of(text: str, program: str) -> Iterator[list[str]]:
+    """Yield the arguments of each command in the page's code that calls the program, up to a comment or operator."""
     for line in code(text):
-        words = shell_words(line)
-        if words[:1] == [program]:
-            yield words[1:]
+        words = shlex.split(line, comments=True) if line.startswith(f"{program} ") else []
+        ends = [place for place, word in enumerate(words) if word in SHELL_OPERATORS]
+        if words:
+            yield words[1 : min(ends, default=len(words))]
 
 
 def anchor(heading: str) -> str:

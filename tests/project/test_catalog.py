@@ -14,11 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.programs import ROOT, run_command
-from tests.project.catalog import texts_of_argparse, translated
+from tests.project.catalog import translated
 from usi_engine import language
 from usi_engine.__main__ import TOOLS, main
 from usi_engine.columns import cells, padded, wrap
-from usi_engine.csa.clock import TimeControl
 from usi_engine.language import choose, language_of_environment, split_language
 
 RECORDS = ROOT / "tests" / "data" / "records"
@@ -55,12 +54,6 @@ def test_placeholders_exist() -> None:
         assert len(re.findall("%[sr]", japanese)) == len(re.findall("%[sr]", english)), english
 
 
-def test_texts_of_argparse_are_in_the_catalog() -> None:
-    """These texts appear in the help and errors of each command, in all versions of Python."""
-    used = {"usage: ", "options", "the following arguments are required: %s", "expected one argument"}
-    assert used <= texts_of_argparse() & translated().keys()
-
-
 @pytest.mark.parametrize("name", ["en", "ja"])
 @pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in TOOLS), ["book", "build", "--help"]])
 def test_help_in_each_language(
@@ -74,14 +67,6 @@ def test_help_in_each_language(
         assert max(map(cells, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("words", [["learn"], ["learn", "corpus"], ["learn", "train"], ["learn", "selfplay"]])
-def test_help_of_training_is_narrow(
-    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    assert max(map(cells, printed(capsys, monkeypatch, *words, "--help").splitlines())) <= 80
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -89,16 +74,11 @@ def test_help_of_training_is_narrow(
         (["mate", "--nodse", "5", "startpos"], "'--nodes' の間違いではありませんか"),
         (["mate"], "次の引数が必要です：SFEN|FILE|-"),
         (["convert", "a.kif", "--to", "kfi"], "'kfi' は選べません"),
-        (["convert", "none.kif", "--to", "csa"], "none.kif：ファイルまたはフォルダがありません"),
         (["convert", str(RECORDS / "illegal.csa"), "--to", "csa"], "22 行目、7 手目：指せない手です：'+1715FU'"),
-        (["mate", "4k4/9/9/9/9/9/9/9/4K4 x - 1"], "手番 'x' を読めません：'4k4/9/9/9/9/9/9/9/4K4 x - 1'"),
         (
             ["position startpos moves 7g7f 7g7x", "d"],
             "この局面は使えません：2 手目 '7g7x'：指し手ではありません：'7g7x'",
         ),
-        (["play", "startpos", "moves", "7g7g"], "1 手目 '7g7g'：'7g7g' は指せません"),
-        (["suite", "none.txt"], "none.txt：ファイルまたはフォルダがありません"),
-        (["book", "build", "--out", "a.db", "--plies", "x"], "引数 --plies：'x' は 1 から"),
     ],
 )
 def test_errors_in_japanese(
@@ -164,11 +144,6 @@ def test_moves_in_japanese(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     rows = printed(capsys, monkeypatch, "--lang", "ja", "book", "show", "startpos", "moves", "7g7f").splitlines()
     assert re.match("△[３８]", rows[1]) and rows[0].split() == ["指し手", "応手", "評価値", "深さ", "回数", "採用率"]
     assert len({cells(row) for row in rows}) == 1
-
-
-def test_times_in_japanese() -> None:
-    choose("ja")
-    assert str(TimeControl(300_000, 30_000, 10_000)) == "300 秒 + 秒読み 30 秒 + 1手ごとに 10 秒加算"
 
 
 def test_columns_of_japanese_text() -> None:

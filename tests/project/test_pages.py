@@ -1,108 +1,37 @@
-"""Commands, options and links in the pages exist."""
+"""Links in the pages lead somewhere, the option tables are right, commands of the READMEs and programs run."""
 
 from __future__ import annotations
 
+import os
 import re
-from importlib import import_module
-from importlib.util import find_spec
+import shlex
+import subprocess
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
-from tests.programs import ROOT
-from tests.project import pages
-from tests.project.pages import LINK, PAGES, READMES, USI, arguments_of, code, option_rows, prose, read
-from usi_engine.__main__ import TOOLS
-from usi_engine.book_tool.command import parser as book_parser
-from usi_engine.csa.command import arguments_of as csa_arguments
-from usi_engine.game.command_line import commands_of
-from usi_engine.learn.command import parser as learn_parser
+from core_ext.board import Board
+from tests.programs import ROOT, run_engine
+from tests.project.pages import LINK, PAGES, READMES, USI, anchors, commands_of, option_rows, prose, read
 from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options, Spin
-from usi_engine.usi.protocol import Ignored, Malformed, parse
 
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-# Folders whose files the pages name in code. Names with a placeholder or a wildcard do not match.
-REPOSITORY_FILE = re.compile(r"(?:core_ext|usi_engine|tests|bench|docs|scripts|\.github|\.ci)/[\w./-]*")
-
-page_cases = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+PYTHON = read(ROOT / "docs" / "python.md")
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", PYTHON, re.M | re.S)
+KIF = "手合割：平手\n手数----指手---------消費時間--\n1 ７六歩(77)\n2 ３四歩(33)\n3 ２六歩(27)\n4 投了\n"
 
 
-# ---- commands ----
-
-
-@page_cases
-def test_modules_exist(page: Path) -> None:
-    """Check each `python -m MODULE`."""
-    named = [words[1] for words in arguments_of(read(page), "python") if len(words) > 1 and words[0] == "-m"]
-    ours = [name for name in named if name.split(".")[0] in ("bench", "tests", "usi_engine")]
-    assert [name for name in ours if find_spec(name) is None] == []
-
-
-@page_cases
-def test_files_exist(page: Path) -> None:
-    for line in code(read(page)):
-        for word in line.split():
-            name = word.strip("\"',:;()").split("#")[0]
-            if REPOSITORY_FILE.fullmatch(name) and not re.search(r"\d\.0$", name):
-                assert (ROOT / name).exists(), name
-
-
-def make_targets() -> set[str]:
-    heads = re.findall(r"^((?:[\w$()/.-]+ ?)+):(?!=)", read(ROOT / "Makefile"), re.M)
-    return {name for head in heads for name in head.split()}
-
-
-@pytest.mark.parametrize("page", PAGES + WORKFLOWS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_make_targets_exist(page: Path) -> None:
-    lines = re.findall(r"\brun: (make .*)", read(page)) if page in WORKFLOWS else code(read(page))
-    calls = [words[1:] for words in map(pages.shell_words, lines) if words[:1] == ["make"]]
-    assert {word for words in calls for word in words if "=" not in word} <= make_targets()
-
-
-def check_learn(words: list[str]) -> None:
-    if words != ["--help"]:
-        commands: Any = next(action.choices for action in learn_parser()._actions if action.dest == "command")
-        unknown = {word for word in words if word.startswith("--")} - set(commands[words[0]]._option_string_actions)
-        assert not unknown, f"usi_engine learn {words[0]} has no {unknown}"
-
-
-def check_csa(words: list[str]) -> None:
-    if words and words != ["--help"]:
-        csa_arguments([word for word in words if word != "..."])
-
-
-def check_book(words: list[str]) -> None:
-    if len(words) > 1:
-        book_parser().parse_args(words)
-    else:
-        assert words in ([], ["build"], ["show"])
-
-
-CHECKS = {"learn": check_learn, "csa": check_csa, "book": check_book}
-
-
-def check_engine(words: list[str]) -> None:
-    """Check the arguments of `usi_engine`: a tool with its options, or USI commands."""
-    if not words or set(words) <= {"--help", "--version", "--where", "|"}:
-        return
-    if words[0] in CHECKS:
-        CHECKS[words[0]](words[1:])
-    elif words[0] in TOOLS:
-        import_module(TOOLS[words[0]]).parser().parse_args(words[1:])
-    else:
-        for command in commands_of(words):
-            assert not isinstance(parse(command), Ignored | Malformed), command
-
-
-@page_cases
-def test_engine_commands_exist(page: Path) -> None:
-    for words in arguments_of(read(page), "usi_engine"):
-        check_engine(words)
-
-
-# ---- options ----
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    for target in LINK.findall(prose(read(page))):
+        if "://" in target:
+            continue
+        name, _, heading = unquote(target).partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.exists(), target
+        assert not heading or heading in anchors(path), target
 
 
 def shown_default(name: str) -> str:
@@ -119,22 +48,38 @@ def test_option_table_matches_the_declarations() -> None:
     assert option_rows(USI) == {name: (shown_default(name), shown_range(name)) for name in DECLARED}
 
 
-@pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
-def test_readme_shows_existing_options(page: Path) -> None:
-    text = read(page).replace("コア数)", "cores)")
-    for name, default in re.findall(r"^\| `(\w+)` \| ([^|]*?) ?\|", text, re.M):
-        assert default.strip("`") == shown_default(name).replace("<empty>", ""), name
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make records and a mate problem, named as in the READMEs."""
+    made = tmp_path_factory.mktemp("棋譜")
+    (made / "games").mkdir()
+    for name in ("1.kif", "2.kif"):
+        (made / "games" / name).write_text(KIF, encoding="utf-8")
+    (made / "game.kif").write_text(KIF, encoding="cp932")
+    (made / "FILE").write_text("7k1/9/7P1/9/9/9/9/9/9 b G 1\n")
+    return made
 
 
-# ---- links ----
+def test_commands_of_the_readmes_run(folder: Path) -> None:
+    """Those that end by themselves, which a page of a game does not; wildcards are expanded as a shell does."""
+    commands = {tuple(words) for page in READMES for words in commands_of(read(page), "usi_engine")}
+    assert commands
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    for words in sorted(words for words in commands if "--browser" not in words):
+        named = [sorted(map(str, folder.glob(word))) if "*" in word else [word] for word in words]
+        done = run_engine(*chain(*named), cwd=folder, env=environment, stdin=subprocess.DEVNULL, encoding="utf-8")
+        assert done.returncode == 0, f"{shlex.join(words)}: {done.stdout}{done.stderr}"
 
 
-@page_cases
-def test_links_lead_to_files_and_headings(page: Path) -> None:
-    for target in LINK.findall(prose(read(page))):
-        if "://" in target:
-            continue
-        name, _, heading = unquote(target).partition("#")
-        path = (page.parent / name).resolve() if name else page
-        assert path.exists(), target
-        assert not heading or heading in pages.anchors(path), target
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda text: text.splitlines()[-1][:40])
+def test_programs_run(program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(compile(program.replace("100_000", "5_000"), "docs/python.md", "exec"), names)
+    assert capsys.readouterr().out.strip()
+
+
+def test_every_method_of_board_is_in_the_table() -> None:
+    _, _, table = PYTHON.partition("| wanted | method |\n")
+    named = set(re.findall(r"`(?:Board\.)?(\w+)", table.partition("\n\n")[0])) - {"Board", "print"}
+    assert named == {name for name in vars(Board) if not name.startswith("_")} - {"copy"}

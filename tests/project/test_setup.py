@@ -1,18 +1,18 @@
-"""Functions of setup.py: modules, compiler and processor."""
+"""setup.py and bootstrap.py: modules, compiler and processor."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import subprocess
+import runpy
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core_ext.base.processor import processor_error
-from tests.programs import ROOT, output_of
+from tests.programs import ROOT, output_of, run_command
 
 # Loads setup.py without compiling and evaluates an expression in it.
 PROGRAM = """
@@ -48,11 +48,30 @@ def test_compiler_command_without_options() -> None:
     [("no-compiler", "there is no C compiler 'no-compiler'"), ("false", "false cannot compile for CORE_EXT_ARCH=")],
 )
 def test_a_compiler_that_cannot_be_used_is_one_line(compiler: str, reason: str) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input=f"instructions_used(['{compiler}'])", cwd=ROOT, check=False,
-        capture_output=True, text=True, env={**os.environ, "CORE_EXT_SKIP": "1"},
-    )  # fmt: skip
-    assert ended.returncode == 1 and ended.stderr.startswith(reason) and ended.stderr.count("\n") == 1
+    done = run_command(
+        [sys.executable, "-c", PROGRAM],
+        input=f"instructions_used(['{compiler}'])",
+        env=os.environ | {"CORE_EXT_SKIP": "1"},
+    )
+    assert done.returncode == 1 and done.stderr.startswith(reason) and done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="setuptools looks for MSVC by itself")
+@pytest.mark.parametrize("compiler", ["/no/such/compiler", "false"])
+def test_no_environment_is_made_without_a_working_compiler(compiler: str, tmp_path: Path) -> None:
+    """One line of error. macOS has a compiler that fails until the developer tools are installed."""
+    made = tmp_path / "環境 1"
+    done = run_command([sys.executable, "bootstrap.py", str(made)], env=os.environ | {"CC": f"{compiler} -O2"})
+    assert (done.returncode, made.exists(), done.stdout, done.stderr.count("\n")) == (1, False, "", 1)
+    assert done.stderr.startswith(f"there is no C compiler '{compiler}'; ")
+
+
+def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    names = runpy.run_path(str(ROOT / "bootstrap.py"))
+    assert [text.split(">")[0] for text in names["requirements"]()] == ["setuptools", "cython", "babel"]
+    monkeypatch.setattr(sys, "version_info", (3, 9, 1))
+    assert names["main"]() == 1
+    assert "3.9.1" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="asks gcc or clang")
@@ -65,7 +84,3 @@ def test_instruction_sets_of_a_target() -> None:
 def test_processor_h_checks_every_instruction_set() -> None:
     header = (ROOT / "core_ext" / "base" / "processor.h").read_text(encoding="ascii")
     assert set(re.findall(r"#ifdef CORE_EXT_NEEDS_(\w+)", header)) == set(evaluate("INSTRUCTION_SETS"))
-
-
-def test_this_processor_runs_this_build() -> None:
-    assert processor_error() is None

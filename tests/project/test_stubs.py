@@ -86,17 +86,3 @@ def test_public_names_have_docstrings(module: str) -> None:
             assert re.search(rf"\b{attribute}\b", resolve(module, owner).__doc__), f"{owner} does not name {attribute}"
         else:
             assert description(name, found.__doc__), f"no docstring: {module}.{name}"
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_stubs_hold_types_only(module: str) -> None:
-    tree = parsed(module)
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Module | Definition)]
-    found = [getattr(node, "name", module) for node in nodes if ast.get_docstring(node) is not None]
-    assert not found, f"docstrings belong in {module}.pyx: {found}"
-
-
-def test_description_leaves_out_the_signature() -> None:
-    signature = "Board.push(self, str move: str)"
-    docstrings = [None, signature, f"{signature}\n\nMake a move.", "push: a move", "Pushes a move."]
-    assert [description("Board.push", text) for text in docstrings] == ["", "", "Make a move.", "", "Pushes a move."]
