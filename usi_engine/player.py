@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
 from usi_engine.core import board_of, load_core
-from usi_engine.evaluation.files import Fault, read_bytes
 from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import Fault, read_bytes
 from usi_engine.search.iterative import iterative_deepening
 
 if TYPE_CHECKING:

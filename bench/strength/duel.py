@@ -28,8 +28,7 @@ from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import Steps
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
-from usi_engine.book.book_player import BookPlayer, open_book
-from usi_engine.book.choice import rules_of
+from usi_engine.book.book_player import BookPlayer, open_book, rules_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.learn.pool import Work

@@ -20,12 +20,10 @@ from core_ext.shogi.notation import flip_move, flip_sfen
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from tests.shogi.slow_shogi import START
-from usi_engine.book import apery, yaneuraou
-from usi_engine.book.apery import ENTRY, AperyBook
-from usi_engine.book.book_player import PACKAGED, BookPlayer, open_book
-from usi_engine.book.choice import Rules, allowed, choose, rules_of
+from usi_engine.book import libraries, yaneuraou
+from usi_engine.book.book_player import PACKAGED, BookPlayer, Rules, allowed, choose, open_book, rules_of
 from usi_engine.book.entry import BookError, BookMove, position_key
-from usi_engine.book.shogihome import ShogiHomeBook
+from usi_engine.book.libraries import ENTRY, AperyBook, ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.records.usi_text import MOVE
@@ -235,7 +233,7 @@ def test_apery(tmp_path: Path) -> None:
 def test_apery_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare every move of 15 bits with cshogi; other values must give a text that is not a move."""
     cshogi = pytest.importorskip("cshogi")
-    monkeypatch.setattr(apery, "MOST_MOVES", 1 << 15)
+    monkeypatch.setattr(libraries, "MOST_MOVES", 1 << 15)
     key = cshogi.Board(START).book_key()
     path = tmp_path / "book.bin"
     path.write_bytes(np.array([(key, bits, 0, 0) for bits in range(1 << 15)], ENTRY).tobytes())

@@ -16,7 +16,6 @@ import pytest
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from core_ext.training import king_zones
 from usi_engine.evaluation import kpp_file
-from usi_engine.evaluation.files import Fault
 from usi_engine.evaluation.kpp_file import (
     KINGS_OF_ZONE,
     ZONES,
@@ -35,7 +34,7 @@ from usi_engine.evaluation.kpp_file import (
     unpack_pieces,
     unpack_zone,
 )
-from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, WeightsError
+from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, Fault, WeightsError
 
 
 def some_weights() -> Folded:

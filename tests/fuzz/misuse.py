@@ -31,7 +31,7 @@ from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, StopToken
 from core_ext.training import SIZES
-from usi_engine.evaluation.features import FEATURE_SETS
+from usi_engine.evaluation.parts import FEATURE_SETS
 
 # These wait for a second thread, or allocate and fill as much as they are told.
 LEFT_OUT = {"learn_shard"}

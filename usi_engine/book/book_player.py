@@ -1,24 +1,30 @@
-"""Book moves for play: look up the position or the flipped one, skip illegal moves, choose."""
+"""Book moves for play: look up the position or the flipped one, skip illegal moves, choose by YaneuraOu's options.
+
+The flipped position is rotated by 180 degrees with the colours swapped. A move that is good for Black is good for White
+in it, so a book needs only one of the two.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.book.choice import Rules, choose
 from usi_engine.book.entry import Book, BookError, BookMove
-from usi_engine.book.shogihome import ShogiHomeBook
+from usi_engine.book.libraries import ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.evaluation.names import DATA, INTERNAL
 from usi_engine.language import _
+from usi_engine.usi.options import Options
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
 QUOTED = 60  # characters of a bad line in a message
 PACKAGED = DATA / "book.db"
+NARROW_SHARE = 0.1  # NarrowBook skips moves that were played in a smaller share of the games
 
 
 def open_book(name: str) -> Book:
@@ -32,7 +38,7 @@ def open_book(name: str) -> Book:
         if suffix == ".sbk":
             return ShogiHomeBook(path)
         if suffix == ".bin":
-            from usi_engine.book.apery import AperyBook  # noqa: PLC0415  (imports numpy)
+            from usi_engine.book.libraries import AperyBook  # noqa: PLC0415  (imports numpy)
 
             return AperyBook(path)
     except ImportError as error:
@@ -40,6 +46,48 @@ def open_book(name: str) -> Book:
         message = _("book '{path}' needs {library}: pip install {library}")
         raise BookError(message.format(path=path, library=library)) from None
     return YaneuraOuBook(path)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The options for one side. A move may be at most `margin` centipawns below the best one, but not below `least`."""
+
+    last_ply: int
+    margin: int
+    least: int
+    narrow: bool
+    by_count: bool
+    ignored_percent: int
+    flipped: bool
+
+
+def rules_of(options: Options, black: bool) -> Rules:
+    """Return the rules for the side to move."""
+    return Rules(
+        last_ply=options.number("BookMoves"),
+        margin=options.number("BookEvalDiff"),
+        least=options.number("BookEvalBlackLimit" if black else "BookEvalWhiteLimit"),
+        narrow=options.flag("NarrowBook"),
+        by_count=options.flag("ConsiderBookMoveCount"),
+        ignored_percent=options.number("BookIgnoreRate"),
+        flipped=options.flag("FlippedBook"),
+    )
+
+
+def choose(moves: Sequence[BookMove], rules: Rules, rng: random.Random) -> BookMove | None:
+    """Draw one of the allowed moves, evenly or in proportion to their counts; None if there is none."""
+    kept = allowed(moves, rules)
+    if not kept:
+        return None
+    return rng.choices(kept, [max(move.count, 1) if rules.by_count else 1 for move in kept])[0]
+
+
+def allowed(moves: Sequence[BookMove], rules: Rules) -> list[BookMove]:
+    """Return the moves that the rules allow."""
+    least_count = NARROW_SHARE * sum(move.count for move in moves) if rules.narrow else 0
+    kept = [move for move in moves if move.count >= least_count]
+    best = max((move.value for move in kept), default=0)
+    return [move for move in kept if move.value >= max(best - rules.margin, rules.least)]
 
 
 class BookPlayer:
@@ -61,10 +109,10 @@ class BookPlayer:
         if found or not flipped:
             return found
         # `usi` is answered without a module of the core.
-        from core_ext.shogi.notation import flip_sfen  # noqa: PLC0415
-        from usi_engine.book.flip import flip_book_move  # noqa: PLC0415
+        from core_ext.shogi.notation import flip_move, flip_sfen  # noqa: PLC0415
 
-        return self._legal(board, map(flip_book_move, self._probe(flip_sfen(sfen))))
+        mirrored = self._probe(flip_sfen(sfen))  # values are for the side to move and stay
+        return self._legal(board, [replace(m, move=flip_move(m.move), reply=flip_move(m.reply)) for m in mirrored])
 
     def _probe(self, sfen: str) -> tuple[BookMove, ...]:
         entry = self._book.probe(sfen)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from usi_engine.book.book_player import BookPlayer, open_book
-from usi_engine.book.choice import allowed, rules_of
+from usi_engine.book.book_player import BookPlayer, allowed, open_book, rules_of
 from usi_engine.columns import padded
 from usi_engine.core import load_core
 from usi_engine.language import _, chosen

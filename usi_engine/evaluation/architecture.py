@@ -11,9 +11,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from usi_engine.evaluation.features import BY_SHORT_NAME, FEATURE_SETS, FeatureSet
-from usi_engine.evaluation.files import Fault
-from usi_engine.evaluation.selectors import HANDS, KINGS, PROGRESS, Hands, step_starts
+from usi_engine.evaluation.names import Fault
+from usi_engine.evaluation.parts import (
+    BY_SHORT_NAME,
+    FEATURE_SETS,
+    HANDS,
+    KINGS,
+    PROGRESS,
+    FeatureSet,
+    Hands,
+    step_starts,
+)
 
 # Other spellings in files; the number of features tells HalfKA1 from HalfKA2.
 _SPELLINGS = {"K-P": ["K+P"], "HalfKA": ["HalfKA1", "HalfKA2"], "HalfKA_hm": ["HalfKA_hm1", "HalfKA_hm2"]}

@@ -33,8 +33,7 @@ import numpy.typing as npt
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES, KppWeights
 from usi_engine.evaluation.cache import cache_file, fetch, keep
-from usi_engine.evaluation.files import Fault, named_errors, read_bytes
-from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED
+from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, Fault, named_errors, read_bytes
 
 MAGIC = b"KOMAKPP3"
 HEADER_START = 44

@@ -7,20 +7,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.evaluation.files import Fault, named_errors, read_bytes, unusable
-from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, PACKAGED, WeightsError
-from usi_engine.evaluation.piece_values import SUFFIX as PIECE_VALUES
-from usi_engine.evaluation.piece_values import read_piece_values
+from usi_engine.evaluation.names import (
+    INTERNAL,
+    KPP,
+    MATERIAL,
+    PACKAGED,
+    Fault,
+    WeightsError,
+    named_errors,
+    read_bytes,
+    unusable,
+)
 from usi_engine.language import _
 from usi_engine.usi.options import FV_SCALE, Options
 
 if TYPE_CHECKING:
-    from core_ext.engine import Evaluation, Network
+    from core_ext.engine import Evaluation, Network, PieceValues
 
 NETWORK_SUFFIXES = (".bin", ".nnue")
 KPP_SUFFIX = ".kpp"
+PIECE_VALUES_SUFFIX = ".txt"
 OPTIONS_FILE = "eval_options.txt"  # beside a network, with the values of options that its author advises
-LARGEST_OPTIONS_FILE = 1 << 16
+LARGEST_TEXT = 1 << 16  # bytes of a text of options or piece values
+SHOWN = 60  # characters of a line of piece values in a message, and of a number
 # Titles of the special values. Reading the packaged network's header would import network_file, which takes a
 # twentieth of the time to `usiok`; a test compares its title with the file.
 TITLES = {INTERNAL: "SFNN K+A2 1024", KPP: "KPP", MATERIAL: "material"}
@@ -81,7 +90,7 @@ def eval_options(name: str) -> list[str]:
     with named_errors("options", path := file.parent / OPTIONS_FILE):
         if not (file.exists() and path.exists()):
             return []
-        return read_bytes(path, LARGEST_OPTIONS_FILE).decode("utf-8-sig", "replace").splitlines()
+        return read_bytes(path, LARGEST_TEXT).decode("utf-8-sig", "replace").splitlines()
 
 
 def load_evaluation(name: str, fv_scale: int = 0) -> Evaluation | None:
@@ -100,7 +109,7 @@ def load_evaluation(name: str, fv_scale: int = 0) -> Evaluation | None:
             path = PACKAGED.get(name) or Path(name).expanduser()
             if is_network(path):
                 return load_network(path, fv_scale or file_scale(name))
-            if path.suffix.lower() == PIECE_VALUES:
+            if path.suffix.lower() == PIECE_VALUES_SUFFIX:
                 return read_piece_values(path)
             if not path.exists():
                 raise Fault("there is no such file")
@@ -145,3 +154,41 @@ def network_title(path: Path) -> str:
 
     architecture = read_architecture(path)
     return f"{'SFNN' if architecture.sfnn else 'NNUE'} {architecture.features} {architecture.width}"
+
+
+def read_piece_values(path: Path) -> PieceValues:
+    """Read piece values from a text file, for the material evaluation. WeightsError.
+
+    A line has a piece as in an sfen and its value in centipawns, such as `P 100`; `#` begins a comment. Pieces that are
+    not named keep their usual values.
+    """
+    with named_errors("piece values", path):
+        try:
+            text = read_bytes(path, LARGEST_TEXT).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise Fault("it is not UTF-8 text") from None
+        return parse_piece_values(text)
+
+
+def parse_piece_values(text: str) -> PieceValues:
+    """Read the values from text. Fault, which quotes the line."""
+    from core_ext.engine import PieceValues  # noqa: PLC0415  (`id name` needs no core)
+
+    values: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if words:
+            try:
+                values.update(_parse_line(words, values))
+                PieceValues(values)
+            except ValueError as error:
+                raise Fault(f"line {number} {line.strip()[:SHOWN]!a}: {error}") from None
+    return PieceValues(values)
+
+
+def _parse_line(words: list[str], known: dict[str, int]) -> dict[str, int]:
+    if len(words) != 2 or not (words[1].isascii() and words[1].lstrip("-").isdigit()) or len(words[1]) > SHOWN:
+        raise ValueError("this is not a piece and its value, as in 'P 90'")
+    if words[0] in known:
+        raise ValueError(f"'{words[0]}' has a value already")
+    return {words[0]: int(words[1])}

@@ -1,6 +1,13 @@
-"""Names of the evaluations: the special values of EvalFile, the files of the package, the error."""
+"""Names of the evaluations, and reading of their files: a size limit, and errors that name the file."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
+
+from usi_engine.language import _, reason_of
 
 # Special values of EvalFile: plain piece values, the packaged network, the packaged KPP weights.
 MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
@@ -11,3 +18,47 @@ PACKAGED = {INTERNAL: DATA / NETWORK_FILE, KPP: DATA / "komadori.kpp"}
 
 class WeightsError(Exception):
     """Weights that are missing, damaged or made for another version. The text is one sentence for the user."""
+
+
+class Fault(WeightsError, ValueError):
+    """A fault in the contents of a file. `named_errors` adds the name of the file."""
+
+
+@contextmanager
+def open_file(file: Path, limit: int) -> Iterator[tuple[BufferedIOBase, int]]:
+    """Open a regular file of at most `limit` bytes; yield the stream and its size. Fault, OSError."""
+    if not file.exists():
+        raise Fault("there is no such file")
+    if not file.is_file():
+        raise Fault("this is not a regular file")
+    size = file.stat().st_size
+    if size > limit:
+        raise Fault(_("{size} bytes are too many for such a file, at most {limit}").format(size=size, limit=limit))
+    with file.open("rb") as stream:
+        yield stream, size
+
+
+def read_bytes(file: Path, limit: int) -> bytes:
+    """Read a regular file of at most `limit` bytes. Fault, OSError."""
+    with open_file(file, limit) as (stream, size):
+        return stream.read(size + 1)  # allocates this much
+
+
+@contextmanager
+def named_errors(kind: str, path: str | Path) -> Iterator[None]:
+    """Turn errors in the block into a WeightsError of one line that names the file."""
+    try:
+        yield
+    except Fault as fault:
+        raise unusable(kind, f"'{path}'", _(str(fault))) from None
+    except OSError as error:
+        message = _("cannot read the {kind} '{path}': {reason}")
+        raise WeightsError(message.format(kind=_(kind), path=path, reason=reason_of(error))) from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:  # also from impossible paths
+        reason = str(error) if isinstance(error, RuntimeError) else repr(error)  # such as a home folder that is missing
+        raise unusable(kind, ascii(str(path)), reason) from None
+
+
+def unusable(kind: str, quoted: str, reason: str) -> WeightsError:
+    """Return the error of a file whose contents cannot be used."""
+    return WeightsError(_("cannot use the {kind} {path}: {reason}").format(kind=_(kind), path=quoted, reason=reason))

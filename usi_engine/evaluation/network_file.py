@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from usi_engine.evaluation.architecture import Architecture, format_text, parse_text
-from usi_engine.evaluation.features import BONAPIECES, SQUARES
-from usi_engine.evaluation.files import Fault, named_errors, open_file
-from usi_engine.evaluation.names import NETWORK_FILE
+from usi_engine.evaluation.names import NETWORK_FILE, Fault, named_errors, open_file
+from usi_engine.evaluation.parts import BONAPIECES, SQUARES
 
 VERSION = 0x7AF32F16
 LARGEST_FILE = (1 << 31) - 1

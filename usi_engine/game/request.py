@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.book.choice import Rules, rules_of
+from usi_engine.book.book_player import Rules, rules_of
 from usi_engine.core import Core
 from usi_engine.game.skill import Skill, skill_of
 from usi_engine.search.iterative import SearchLimits

@@ -21,7 +21,6 @@ from tests.eval.test_evaluate import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import START, Position
 from usi_engine.evaluation.architecture import Architecture, parse_name
-from usi_engine.evaluation.features import FEATURE_SETS, FeatureSet
 from usi_engine.evaluation.network_file import (
     PROGRESS_SHAPE,
     NetworkFile,
@@ -30,7 +29,7 @@ from usi_engine.evaluation.network_file import (
     stack_size,
     write_network,
 )
-from usi_engine.evaluation.selectors import HANDS, KINGS, PROGRESS, Hands
+from usi_engine.evaluation.parts import FEATURE_SETS, HANDS, KINGS, PROGRESS, FeatureSet, Hands
 
 POSITIONS = STARTS[1:]
 # Each feature set, selector and form; widths from 64 up; layer 0 whole and in parts; both hidden layers odd and even.

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from usi_engine.evaluation.features import BONAPIECES, SQUARES, FeatureSet
-from usi_engine.evaluation.selectors import Hands
+from usi_engine.evaluation.parts import BONAPIECES, SQUARES, FeatureSet, Hands
 
 Table = npt.NDArray[np.int64]
 

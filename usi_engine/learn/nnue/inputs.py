@@ -16,7 +16,7 @@ from torch import Tensor
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.engine import BONAPIECES, SQUARES
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.features import MIRRORED
+from usi_engine.evaluation.parts import MIRRORED
 from usi_engine.learn.nnue.features import MIRROR_SQUARE, hand_table, piece_views
 
 # Words of 16 bits of a position that a device needs, from the pieces to the end.
