@@ -227,7 +227,7 @@ def test_something_else_than_a_board_is_refused(engine: Engine) -> None:
 
 def test_options(engine: Engine) -> None:
     """A refused option leaves the others as they were."""
-    assert engine.options["Threads"].startswith("spin default 1 ") and engine.options.keys() == set(HEEDED)
+    assert str(engine.options["Threads"]).startswith("spin default 1 ") and engine.options.keys() == set(HEEDED)
     assert engine.analyse(Board(DECLARABLE), depth=1).outcome
     engine.configure({"EnteringKingRule": "NoEnteringKing", "Threads": 2})
     assert engine.analyse(Board(DECLARABLE), depth=1).outcome is None and engine.threads == 2

@@ -27,6 +27,7 @@ from usi_engine import (
     UsiEngine,
 )  # fmt: skip
 from usi_engine.api import usi_process
+from usi_engine.usi.options import Option
 
 INFO = "info depth {} seldepth 9 nodes {} multipv {} score {} pv {}"
 QUICK = Timeouts(start=20, ready=20, stop=0.2, silence=0.3)
@@ -177,9 +178,9 @@ def test_refused_arguments(opened: Opened) -> None:
             with pytest.raises(kind, match="Fake has no option 'Hash'"):
                 engine.configure({"Hash": 1})
         for value in (0, 10, "many"):
-            with pytest.raises(UnknownOption, match=f"Fake: MultiPV is from 1 to 9, not '{value}'"):
+            with pytest.raises(UnknownOption, match=f"Fake: MultiPV must be from 1 to 9, not '{value}'"):
                 engine.configure({"MultiPV": value})
-        assert engine.options["MultiPV"] == "spin default 1 min 1 max 9"
+        assert engine.options["MultiPV"] == Option("spin", 1, 1, 9)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from usi_engine.usi.options import DECLARED, ENTERING_KING_RULES, Options, default_threads
+from usi_engine.usi.options import DECLARED, ENTERING_KING_RULES, Option, Options, default_threads
 
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "
@@ -27,6 +27,23 @@ def test_declarations_have_the_protocols_form() -> None:
     lines = Options().declarations()
     assert len(lines) == len(DECLARED)
     assert all(DECLARATION.fullmatch(line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "spin default 1 min -1 max 8", "spin default x", "check default true", "combo default a b var a b var c",
+        "string default <empty>", "filename default a min 1", "button",
+    ],
+)  # fmt: skip
+def test_the_declaration_of_another_engine(declaration: str) -> None:
+    assert str(Option.parse(declaration)) == declaration
+
+
+def test_parts_of_a_declaration() -> None:
+    assert Option.parse("spin\tmin 1\tdefault 9  max 8") == Option("spin", 8, 1, 8)
+    assert Option.parse("combo  var A var B default b") == Option("combo", "B", values=("A", "B"))
+    assert Option.parse("check default false") == Option("check", False)
 
 
 @pytest.mark.parametrize(

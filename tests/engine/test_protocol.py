@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from usi_engine.usi import protocol as usi
+from usi_engine.usi.options import LARGEST
 from usi_engine.usi.protocol import Command, GetOption, Go, GoMate, SetOption, SetPosition, Times, decode, parse
 
 READ: list[tuple[str, Command]] = [
@@ -66,9 +67,9 @@ def test_malformed_lines_are_quoted(line: str) -> None:
 
 def test_numbers() -> None:
     assert [usi.read_number(text) for text in ("7", "7.9", "-7", "1e400", "nan", "inf", "", "x")] == [
-        7, 7, 0, usi.LARGEST, None, usi.LARGEST, None, None,
+        7, 7, 0, LARGEST, None, LARGEST, None, None,
     ]  # fmt: skip
-    assert usi.read_number("1e300") == usi.LARGEST and usi.read_number("9", 5) == 5
+    assert usi.read_number("1e300") == LARGEST and usi.read_number("9", 5) == 5
 
 
 def test_decode() -> None:

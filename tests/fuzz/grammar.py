@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from core_ext.board import Board
 from tests.damage import damaged
-from usi_engine.usi.options import DECLARED, Check, Combo, Spin, Text
+from usi_engine.usi.options import DECLARED
 from usi_engine.usi.protocol import Bench, Perft, SetOption, decode, parse
 
 # Bounds that keep a conversation short; the engine accepts greater numbers too.
@@ -137,15 +137,15 @@ class Grammar:
         return f"setoption name {name} value {value}"
 
     def value(self, name: str) -> str:
-        kind = DECLARED[name]
-        if isinstance(kind, Spin):
-            most = min(kind.most, MOST.get(name.lower(), kind.most))
-            return str(self.rng.choice([kind.least, kind.default, most, self.rng.randint(kind.least, most)]))
-        if isinstance(kind, Check):
+        option = DECLARED[name]
+        if option.kind == "spin":
+            least, most = option.limits
+            most = min(most, MOST.get(name.lower(), most))
+            return str(self.rng.choice([least, option.default, most, self.rng.randint(least, most)]))
+        if option.kind == "check":
             return self.rng.choice(["true", "false"])
-        if isinstance(kind, Combo):
-            return self.rng.choice(kind.words)
-        assert isinstance(kind, Text)
+        if option.kind == "combo":
+            return self.rng.choice(option.values)
         return self.rng.choice([*self.files, "material", "<empty>", "<internal>", "no_book", "/none", "a\0b"])
 
     def number(self) -> str:

@@ -16,7 +16,7 @@ import pytest
 from core_ext.board import Board
 from tests.programs import ROOT, run_engine
 from tests.project.pages import LINK, PAGES, READMES, USI, anchors, commands_of, option_rows, prose, read
-from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options, Spin
+from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options
 
 PYTHON = read(ROOT / "docs" / "python.md")
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", PYTHON, re.M | re.S)
@@ -40,8 +40,8 @@ def shown_default(name: str) -> str:
 
 
 def shown_range(name: str) -> str:
-    kind = DECLARED[name]
-    return f"{kind.least} to {kind.most}" if isinstance(kind, Spin) else ""
+    option = DECLARED[name]
+    return f"{option.least} to {option.most}" if option.kind == "spin" else ""
 
 
 def test_option_table_matches_the_declarations() -> None:

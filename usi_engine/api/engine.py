@@ -39,7 +39,7 @@ from usi_engine.search.results import (
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import Runner, ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits, time_limits
-from usi_engine.usi.options import DECLARED, Options, Spin
+from usi_engine.usi.options import DECLARED, Option, Options
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go
 
@@ -101,10 +101,10 @@ class Engine(SearchEngine):
         self._runner = Runner("search")
 
     @property
-    def options(self) -> dict[str, str]:
-        """The options by name, with type, default and range as USI declares them: `spin default 1 min 1 max 8`."""
-        own = {name: replace(spin(name), default=number) for name, number in OWN_DEFAULTS.items()}
-        return {name: own.get(name, DECLARED[name]).declaration() for name in HEEDED}
+    def options(self) -> dict[str, Option]:
+        """The options by name, with type, default and range."""
+        own = {name: replace(DECLARED[name], default=number) for name, number in OWN_DEFAULTS.items()}
+        return {name: own.get(name, DECLARED[name]) for name in HEEDED}
 
     def configure(self, options: OptionValues) -> None:
         """Set options that concern the search; a new value of Threads, USI_Hash or EvalFile clears the TT.
@@ -261,7 +261,7 @@ def changed_options(current: Options, options: OptionValues) -> Options:
             raise ValueError(f"Engine has no option '{name}'; it has {', '.join(HEEDED)}")
         if refusal := changed.set(name, text):
             raise ValueError(refusal)
-        if isinstance(DECLARED[name], Spin):
+        if DECLARED[name].kind == "spin":
             checked_spin(name, int(float(text)))
     return changed
 
@@ -279,14 +279,7 @@ def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:
 
 def checked_spin(name: str, number: int) -> None:
     """Raise ValueError for a number out of the range of this option."""
-    checked_number(name, number, spin(name).least, spin(name).most)
-
-
-def spin(name: str) -> Spin:
-    """Return the range and default of an option that is a number."""
-    kind = DECLARED[name]
-    assert isinstance(kind, Spin)
-    return kind
+    checked_number(name, number, *DECLARED[name].limits)
 
 
 def checked_moves(moves: Sequence[str] | None) -> Sequence[str] | None:

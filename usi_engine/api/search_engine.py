@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from usi_engine.api.stream import AnalysisStream, check_process
 from usi_engine.core import Core
 from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
+from usi_engine.usi.options import Option
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -98,8 +99,8 @@ class SearchEngine(ABC):
 
     @property
     @abstractmethod
-    def options(self) -> dict[str, str]:
-        """The options by name, with type, default and range as USI declares them: `spin default 1 min 1 max 8`."""
+    def options(self) -> dict[str, Option]:
+        """The options by name, with type, default and range; as text, as USI declares them."""
 
     @abstractmethod
     def configure(self, options: OptionValues) -> None:

@@ -38,6 +38,7 @@ from usi_engine.usi.driver import (
     Timeouts,
 )
 from usi_engine.usi.driver import Engine as Driver
+from usi_engine.usi.options import Option
 from usi_engine.usi.protocol import position_words
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ class UsiEngine(SearchEngine):
         return self._driver.name
 
     @property
-    def options(self) -> dict[str, str]:
-        """The options by name, with type, default and range as USI declares them: `spin default 1 min 1 max 8`."""
+    def options(self) -> dict[str, Option]:
+        """The options that the engine declares, by name."""
         return dict(self._driver.declared)
 
     def configure(self, options: OptionValues) -> None:

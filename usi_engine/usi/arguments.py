@@ -12,7 +12,7 @@ from typing import Any
 
 from usi_engine.columns import wrap
 from usi_engine.language import LANGUAGES, _
-from usi_engine.usi.options import DECLARED, Spin
+from usi_engine.usi.options import DECLARED
 
 DAY = 86400  # seconds
 WIDEST = 80  # columns of a help text
@@ -91,6 +91,4 @@ def real(least: float, most: float) -> Callable[[str], float]:
 
 def spin(option: str) -> Callable[[str], int]:
     """Return a reader of whole numbers in the range of a USI option."""
-    declared = DECLARED[option]
-    assert isinstance(declared, Spin)
-    return whole(declared.least, declared.most)
+    return whole(*DECLARED[option].limits)

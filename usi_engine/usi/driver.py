@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from usi_engine.language import _, reason_of, text_of
+from usi_engine.usi.options import Option
 from usi_engine.usi.output import printable
 
 LAST_LINES = 5
@@ -30,8 +31,6 @@ MATE, LONGEST_MATE = 30_000, 9_999
 # GUIs set these even if an engine does not declare them.
 ALWAYS_SET = frozenset({"USI_Hash", "USI_Ponder"})
 MAX_MOVES = "MaxMovesToDraw"
-SPIN = re.compile(r"spin .*?\bmin (-?\d+) max (-?\d+)")
-NUMBER = re.compile(r"-?\d{1,18}")
 
 
 class EngineError(Exception):
@@ -167,7 +166,7 @@ class Engine:
         self.killed = False  # because it did not answer `stop`
         self.starts = self._searches = 0
         self._process: subprocess.Popen[str] | None = None
-        self.declared: dict[str, str] = {}  # options with type, default and range
+        self.declared: dict[str, Option] = {}
         self.name = ""
 
     @property
@@ -197,18 +196,17 @@ class Engine:
             self._options[name] = value
 
     def _set(self, name: str, value: str) -> None:
-        engine, limits = self.name or self._command[0], SPIN.match(self.declared.get(name, ""))
-        if name not in self.declared and name not in ALWAYS_SET:
+        engine, known = self.name or self._command[0], {each.lower(): each for each in (*ALWAYS_SET, *self.declared)}
+        if name.lower() not in known:
             raise UnknownOption(_("{engine} has no option '{name}'").format(engine=engine, name=name))
-        if limits and not (NUMBER.fullmatch(value) and int(limits[1]) <= int(value) <= int(limits[2])):
-            message = _("{engine}: {name} is from {least} to {greatest}, not '{value}'")
-            raise UnknownOption(
-                message.format(engine=engine, name=name, least=limits[1], greatest=limits[2], value=value[:40])
-            )
-        if "\n" in value or "\r" in value:
-            message = _("{engine}: the value of {name} must be one line, not '{value}'")
-            raise UnknownOption(message.format(engine=engine, name=name, value=printable(value[:40])))
-        self._send(f"setoption name {name}" + (f" value {value}" if value else ""))
+        name = known[name.lower()]
+        try:
+            text = self.declared[name].checked(value) if name in self.declared else value
+        except ValueError as error:
+            message = _("{engine}: {name} must be {value}, not '{text}'")
+            texts = {"engine": engine, "name": name, "value": error, "text": printable(value[:40])}
+            raise UnknownOption(message.format(**texts)) from None
+        self._send(f"setoption name {name}" + (f" value {text}" if text else ""))
 
     def prepare(self, max_moves: int = 0) -> None:
         """Wait until the engine is ready for a game, which takes long only the first time. EngineError.
@@ -354,7 +352,7 @@ class Engine:
             self.name = rest.removeprefix("name ")
         elif word == "option":
             name, _type, kind = rest.removeprefix("name ").partition(" type ")
-            self.declared[name] = kind
+            self.declared[name] = Option.parse(kind)
         elif word in ("usiok", "readyok"):
             self._answers.add(word)
             (self._usiok if word == "usiok" else self._readyok).set()

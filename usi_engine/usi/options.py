@@ -6,76 +6,109 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from usi_engine.language import _
 
 MOST_THREADS_BY_DEFAULT = 4  # other cores are left to the GUI and the opponent
 ENTERING_KING_RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
 TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
 FALSE_WORDS = frozenset({"false", "0", "no", "off"})
+TEXTS = frozenset({"string", "filename"})
+EMPTY_VALUES = frozenset({"<empty>", "<none>"})
+LARGEST = 2**62  # greater numbers are clamped
+PART = re.compile(r"(?<!\S)(default|min|max|var)\s+(\S.*?)\s*(?=\s(?:default|min|max|var)\s|$)")
+NUMBER = re.compile(r"[+-]?\d{1,18}")
+
+Value = int | bool | str
 
 
 @dataclass(frozen=True)
-class Spin:
-    """An integer, clamped to its range. `read` of every type raises ValueError if the text is not a value."""
+class Option:
+    """An option as an engine declares it.
 
-    default: int
-    least: int
-    most: int
+    `kind` is the protocol's type: `spin` (an integer, in its range), `check` (true or false), `combo` (one of
+    `values`), `string`, `filename` or `button`. None: no such end of the range is declared.
+    """
 
-    def declaration(self) -> str:
-        """Return the part of the option line after `type`."""
-        return f"spin default {self.default} min {self.least} max {self.most}"
+    kind: str
+    default: Value = ""
+    least: int | None = None
+    most: int | None = None
+    values: tuple[str, ...] = ()
 
-    def read(self, text: str) -> int:
-        return min(max(int(float(text)), self.least), self.most)
+    @classmethod
+    def parse(cls, text: str) -> Option:
+        """Read what follows `type` in a declaration."""
+        kind, rest = (*text.split(None, 1), "", "")[:2]
+        if kind in TEXTS:
+            default = rest.strip().removeprefix("default").strip()
+            return cls(kind, "" if default in EMPTY_VALUES else default)
+        parts = PART.findall(rest)
+        last = {"default": "", "min": "", "max": "", **dict(parts)}
+        least, most = (int(last[key]) if NUMBER.fullmatch(last[key]) else None for key in ("min", "max"))
+        option = cls(kind, last["default"], least, most, tuple(word for key, word in parts if key == "var"))
+        with suppress(ValueError, OverflowError):  # a default that is no value stays text
+            return replace(option, default=option.read(last["default"]))
+        return option
 
+    def __str__(self) -> str:
+        """Return what follows `type` in a declaration: `spin default 1 min 1 max 8`."""
+        default = self.default if self.default != "" or self.kind in TEXTS else None
+        parts = [("default", default), ("min", self.least), ("max", self.most), *(("var", x) for x in self.values)]
+        return " ".join([self.kind, *(f"{key} {shown(value)}" for key, value in parts if value is not None)])
 
-@dataclass(frozen=True)
-class Check:
-    """True or false, in any of TRUE_WORDS and FALSE_WORDS."""
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The range of a spin, without end if it is not declared."""
+        return (-LARGEST if self.least is None else self.least), (LARGEST if self.most is None else self.most)
 
-    default: bool
-
-    def declaration(self) -> str:
-        return f"check default {str(self.default).lower()}"
-
-    def read(self, text: str) -> bool:
-        word = text.lower()
-        if word not in TRUE_WORDS | FALSE_WORDS:
-            raise ValueError(text)
-        return word in TRUE_WORDS
-
-
-@dataclass(frozen=True)
-class Combo:
-    """One of several words, recognised in any case."""
-
-    default: str
-    words: tuple[str, ...]
-
-    def declaration(self) -> str:
-        return " ".join([f"combo default {self.default}", *(f"var {word}" for word in self.words)])
-
-    def read(self, text: str) -> str:
-        for word in self.words:
-            if word.lower() == text.lower():
-                return word
-        raise ValueError(text)
-
-
-@dataclass(frozen=True)
-class Text:
-    """Any text. `kind` is the protocol's type, `string` or `filename`."""
-
-    default: str = ""
-    kind: str = "string"
-
-    def declaration(self) -> str:
-        return f"{self.kind} default {self.default or '<empty>'}"
-
-    def read(self, text: str) -> str:
+    def read(self, text: str) -> Value:
+        """Return the value of a text; a number is clamped to the range. ValueError, OverflowError."""
+        if self.kind == "spin":
+            least, most = self.limits
+            return min(max(int(float(text)), least), most)
+        if self.kind == "check":
+            return bool_of(text)
+        if self.kind == "combo":
+            return self._listed(text)
         # Text options name files. If the locale is ASCII, Python represents other letters of file names as bytes.
         return os.fsdecode(text.encode("utf-8", "surrogateescape"))
+
+    def checked(self, text: str) -> str:
+        """Return a text as it is sent to an engine. A ValueError says what it must be: `from 1 to 8`."""
+        if self.kind == "spin":
+            least, most = self.limits
+            if not (NUMBER.fullmatch(text) and least <= int(text) <= most):
+                raise ValueError(_("from {least} to {greatest}").format(least=least, greatest=most))
+        elif self.kind == "check":
+            return shown(bool_of(text))
+        elif self.kind == "combo":
+            return self._listed(text)
+        elif "\n" in text or "\r" in text:
+            raise ValueError(_("one line"))
+        return text
+
+    def _listed(self, text: str) -> str:
+        """Return one of the values, recognised in any case. ValueError."""
+        for value in self.values:
+            if value.lower() == text.lower():
+                return value
+        raise ValueError(_("one of {values}").format(values=", ".join(self.values)))
+
+
+def bool_of(text: str) -> bool:
+    """Read one of TRUE_WORDS or FALSE_WORDS, in any case. ValueError."""
+    word = text.lower()
+    if word not in TRUE_WORDS | FALSE_WORDS:
+        raise ValueError(_("true or false"))
+    return word in TRUE_WORDS
+
+
+def shown(value: Value) -> str:
+    """Return a value as USI writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value) or "<empty>"
 
 
 def usable_cores() -> int:
@@ -87,47 +120,44 @@ def default_threads() -> int:
     return min(usable_cores(), MOST_THREADS_BY_DEFAULT)
 
 
-Kind = Spin | Check | Combo | Text
-Value = int | bool | str
-
 # Output units of a network per centipawn, as in YaneuraOu, if the option is 0 and no eval_options.txt states them.
 FV_SCALE = 16
 
-DECLARED: dict[str, Kind] = {
-    "USI_Hash": Spin(256, 1, 262144),
-    "USI_Ponder": Check(False),
-    "Threads": Spin(default_threads(), 1, 512),
-    "MultiPV": Spin(1, 1, 593),
-    "USI_OwnBook": Check(True),
-    "BookFile": Text("<internal>", "filename"),
-    "EvalFile": Text("<internal>", "filename"),
-    "EvalDir": Text(),
-    "FV_SCALE": Spin(0, 0, 128),
-    "BookMoves": Spin(16, 0, 10000),
-    "BookEvalDiff": Spin(30, 0, 99999),
-    "BookEvalBlackLimit": Spin(-50, -99999, 99999),
-    "BookEvalWhiteLimit": Spin(-140, -99999, 99999),
-    "NarrowBook": Check(False),
-    "ConsiderBookMoveCount": Check(True),
-    "BookIgnoreRate": Spin(0, 0, 100),
-    "FlippedBook": Check(True),
-    "NetworkDelay": Spin(120, 0, 10000),
-    "NetworkDelay2": Spin(1120, 0, 10000),
-    "MinimumThinkingTime": Spin(2000, 0, 100000),
-    "SlowMover": Spin(100, 1, 1000),
-    "RoundUpToFullSecond": Check(True),
-    "SkillLevel": Spin(20, 0, 20),
-    "ResignValue": Spin(99999, 0, 99999),
-    "MaxMovesToDraw": Spin(0, 0, 100000),
-    "EnteringKingRule": Combo("CSARule27", ENTERING_KING_RULES),
-    "DrawValueBlack": Spin(-2, -30000, 30000),
-    "DrawValueWhite": Spin(-2, -30000, 30000),
-    "GenerateAllLegalMoves": Check(False),
-    "PvInterval": Spin(300, 0, 1000000),
-    "ConsiderationMode": Check(False),
-    "DepthLimit": Spin(0, 0, 1000),
-    "MateShortest": Check(True),
-    "NodesLimit": Spin(0, 0, 2**31 - 1),
+DECLARED: dict[str, Option] = {
+    "USI_Hash": Option("spin", 256, 1, 262144),
+    "USI_Ponder": Option("check", False),
+    "Threads": Option("spin", default_threads(), 1, 512),
+    "MultiPV": Option("spin", 1, 1, 593),
+    "USI_OwnBook": Option("check", True),
+    "BookFile": Option("filename", "<internal>"),
+    "EvalFile": Option("filename", "<internal>"),
+    "EvalDir": Option("string", ""),
+    "FV_SCALE": Option("spin", 0, 0, 128),
+    "BookMoves": Option("spin", 16, 0, 10000),
+    "BookEvalDiff": Option("spin", 30, 0, 99999),
+    "BookEvalBlackLimit": Option("spin", -50, -99999, 99999),
+    "BookEvalWhiteLimit": Option("spin", -140, -99999, 99999),
+    "NarrowBook": Option("check", False),
+    "ConsiderBookMoveCount": Option("check", True),
+    "BookIgnoreRate": Option("spin", 0, 0, 100),
+    "FlippedBook": Option("check", True),
+    "NetworkDelay": Option("spin", 120, 0, 10000),
+    "NetworkDelay2": Option("spin", 1120, 0, 10000),
+    "MinimumThinkingTime": Option("spin", 2000, 0, 100000),
+    "SlowMover": Option("spin", 100, 1, 1000),
+    "RoundUpToFullSecond": Option("check", True),
+    "SkillLevel": Option("spin", 20, 0, 20),
+    "ResignValue": Option("spin", 99999, 0, 99999),
+    "MaxMovesToDraw": Option("spin", 0, 0, 100000),
+    "EnteringKingRule": Option("combo", "CSARule27", values=ENTERING_KING_RULES),
+    "DrawValueBlack": Option("spin", -2, -30000, 30000),
+    "DrawValueWhite": Option("spin", -2, -30000, 30000),
+    "GenerateAllLegalMoves": Option("check", False),
+    "PvInterval": Option("spin", 300, 0, 1000000),
+    "ConsiderationMode": Option("check", False),
+    "DepthLimit": Option("spin", 0, 0, 1000),
+    "MateShortest": Option("check", True),
+    "NodesLimit": Option("spin", 0, 0, 2**31 - 1),
 }
 
 
@@ -161,14 +191,14 @@ class Options:
     def __init__(self) -> None:
         self._kinds = DECLARED
         self._names = {name.lower(): name for name in self._kinds}
-        self._values: dict[str, Value] = {name: kind.default for name, kind in self._kinds.items()}
+        self._values: dict[str, Value] = {name: option.default for name, option in self._kinds.items()}
         self._received: dict[str, str] = {}  # the last text for each option
         self._set: set[str] = set()  # by the user
         self._advised: set[str] = set()  # by an eval_options.txt
 
     def declarations(self) -> list[str]:
         """Return the option lines that answer `usi`."""
-        return [f"option name {name} type {kind.declaration()}" for name, kind in self._kinds.items()]
+        return [f"option name {name} type {option}" for name, option in self._kinds.items()]
 
     def set(self, name: str, text: str) -> str | None:
         """Set an option. Return None, or one sentence that says why it was not set.
@@ -210,7 +240,7 @@ class Options:
         known = self._names.get(name.lower(), name)
         if known in NAME_EVALUATION:
             return f"option {known} cannot be set here"
-        if not isinstance(self._kinds.get(known), Text):
+        if known in self._kinds and self._kinds[known].kind not in TEXTS:
             text = text.split(maxsplit=1)[0]
         if known in self._set:
             return f"option {known} stays {self.shown(known)}, as it was set, not {text}"
@@ -231,10 +261,7 @@ class Options:
 
     def shown(self, name: str) -> str:
         """Return the value as text."""
-        value = self._values[name]
-        if isinstance(value, bool):
-            return str(value).lower()
-        return str(value) or "<empty>"
+        return shown(self._values[name])
 
     def listing(self, name: str = "") -> list[str]:
         """Return lines `NAME = VALUE` for one option or for all; none if the name is unknown."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from usi_engine.clock import Clock, TimeControl
+from usi_engine.usi.options import EMPTY_VALUES, LARGEST
 
 STARTPOS, START_SFEN = "startpos", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-LARGEST = 2**62  # greater numbers are clamped
 DEEPEST_PERFT = 64
 LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are clamped
 UNLIMITED_BYOYOMI = 10_000  # the time for each move of a side without any limit, which USI cannot express
@@ -203,7 +203,6 @@ LIMITS = COUNTS | {"movetime"}
 FLAGS = frozenset({"ponder", "infinite", "searchmoves"})
 GO_WORDS = TIMES | LIMITS | FLAGS | {"mate"}
 COUNT = "a number of 1 or more"
-EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 
 
 def decode(line: bytes) -> str:
