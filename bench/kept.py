@@ -13,7 +13,7 @@ from typing import Any
 import core_ext
 import usi_engine
 from usi_engine.evaluation.network_file import file_of
-from usi_engine.records.files import digest_of
+from usi_engine.files import digest_of
 
 
 def kept_rows(file: Path) -> list[Any]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import CoreError, build_in_words, load_core, report
+from usi_engine.core import INTERRUPTED, CoreError, build_in_words, load_core, report
 from usi_engine.game.loop import carry_out, serve
 from usi_engine.language import _, choose, chosen, reason_of, split_language, text_of
 from usi_engine.usi.output import Writer
@@ -29,8 +29,7 @@ TOOLS = {
     "book": "usi_engine.book_tool.command",
 }
 SPELLINGS = {"analyse": "analyze"}
-# Exit statuses.
-WRONG_ARGUMENTS, INTERRUPTED = 2, 130
+WRONG_ARGUMENTS = 2
 # Errors of a write to a pipe that its reader has closed.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 HINT = f"{NAME} {__version__} waits for USI commands: help lists them, quit ends. To play: usi_engine play"

@@ -1,55 +1,78 @@
-"""Progress of long runs: a bar on a terminal, or a line every few seconds for a log."""
+"""Progress of long runs on standard error: a bar on a terminal, or a line every few seconds for a log."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
 
 REPORT_SECONDS = 10.0
 POSITIONS = "positions"  # the unit of runs that count nothing else
 
 
-@contextmanager
-def progress_bar(total: int, name: str) -> Iterator[Callable[[], None]]:
-    """Show a bar while the block runs, if standard error is a terminal; call what it yields after each step."""
-    if not total or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console  # noqa: PLC0415  (slow to import; not needed in play)
-    from rich.progress import Progress as RichProgress  # noqa: PLC0415
-
-    with RichProgress(console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(name, total=total)
-        yield lambda: shown.advance(task)
-
-
 class Progress:
-    """A count of units, such as games: `total` in this run (0 if unknown), after `begun` in earlier runs."""
+    """A count of units, such as games: `total` in all (0 if unknown), of which earlier runs have done `begun`.
+
+    `every`: seconds between the lines of a log, 0 for none. Without lines, only a known total is shown.
+    """
 
     def __init__(self, unit: str, total: int = 0, begun: int = 0, every: float = REPORT_SECONDS) -> None:
-        self.unit, self.total, self.begun, self.every = unit, total, begun, every
-        self.done = self.positions = 0
+        self.unit, self.total, self.every = unit, total, every
+        self.begun = self.done = begun
+        self.positions = 0
         self._started = self._reported = time.monotonic()
+        self._bar = new_bar(unit, total, begun) if (total or every) and sys.stderr.isatty() else None
 
-    def add(self, done: int, positions: int, note: str = "") -> None:
-        """Count. Print a line with the note if `every` seconds have passed or all is done."""
+    def __enter__(self) -> Progress:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def add(self, done: int = 1, positions: int = 0, note: str = "") -> None:
+        """Count, and show the note beside the count."""
         self.done += done
-        self.positions += positions
+        self.positions += done if self.unit == POSITIONS else positions
         now = time.monotonic()
-        if now - self._reported >= self.every or 0 < self.total == self.done:
+        if self._bar:
+            self._bar.update(self._bar.task_ids[0], completed=self.done, note=note)
+        elif self.every and now - self._reported >= self.every:
             self._reported = now
-            print(self.line(now - self._started, note), flush=True)
+            print(self.line(now - self._started, note), file=sys.stderr, flush=True)
 
     def line(self, seconds: float, note: str = "") -> str:
         """Return the line for the counts after this time."""
-        seconds = max(seconds, 1e-3)
-        of_all = f"/{self.begun + self.total}" if self.total else ""
-        text = f"{self.begun + self.done}{of_all} {self.unit}, "
-        text += f"{self.positions} {POSITIONS}, " if self.unit != POSITIONS else ""
-        rate = self.positions / seconds
-        text += f"{rate:.{0 if rate >= 10 else 1}f} a second" + (f", {note}" if note else "")
-        if self.done < self.total and self.done:
-            text += f", {(self.total - self.done) * seconds / self.done / 60:.1f} min left"
-        return text
+        seconds, done = max(seconds, 1e-3), self.done - self.begun
+        parts = [f"{self.done}{f'/{self.total}' if self.total else ''} {self.unit}"]
+        if self.positions:
+            parts += [f"{self.positions} {POSITIONS}"] if self.unit != POSITIONS else []
+            rate = self.positions / seconds
+            parts.append(f"{rate:.{0 if rate >= 10 else 1}f} a second")
+        parts += [note] if note else []
+        if done and self.done < self.total:
+            parts.append(f"{(self.total - self.done) * seconds / done / 60:.1f} min left")
+        return ", ".join(parts)
+
+
+def new_bar(unit: str, total: int, begun: int) -> RichProgress:
+    """Return a bar that is shown once it is started, and disappears when it is stopped."""
+    from rich import progress as rich  # noqa: PLC0415  (slow to import; not needed in play)
+    from rich.console import Console  # noqa: PLC0415
+
+    columns = rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()
+    bar = rich.Progress(
+        rich.TextColumn("{task.description}", markup=False),
+        *columns,
+        rich.TextColumn("{task.fields[note]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),  # which would otherwise go to standard error
+    )
+    bar.add_task(unit, total=total or None, completed=begun, note="")
+    return bar

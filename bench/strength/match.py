@@ -30,9 +30,10 @@ from bench.strength.elo import decided, estimate, pairs_text, verdict_text
 from bench.strength.usi_game import Contender, Limits, Rules, Seats, Task, engine_of, folder_of, play_game
 from bench.table import Steps
 from usi_engine.csa.clock import TimeControl
+from usi_engine.files import digest_of
 from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
-from usi_engine.records.files import digest_of, write_text
+from usi_engine.records.files import write_text
 from usi_engine.records.tree import End
 from usi_engine.records.writer import TimedMove, loss, text_of_moves
 from usi_engine.usi.arguments import real, whole

@@ -18,8 +18,8 @@ from bench.table import Steps
 from core_ext.board import Board
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
+from usi_engine.files import atomic_write
 from usi_engine.player import Player, PlayRules
-from usi_engine.records.files import atomic_write
 
 
 def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -> str:

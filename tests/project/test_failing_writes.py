@@ -7,7 +7,6 @@ import errno
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,10 +27,11 @@ from usi_engine.csa.record import RunningRecord, write_new
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
+from usi_engine.files import atomic_write
 from usi_engine.learn.checkpoint import save_checkpoint
 from usi_engine.learn.command import main as learn
 from usi_engine.records.convert import main as convert
-from usi_engine.records.files import atomic_write, write_text
+from usi_engine.records.files import write_text
 
 FULL = "No space left on device"
 MOST_WRITES = 1000
@@ -53,7 +53,7 @@ class Disk:
     @contextmanager
     def mounted(self) -> Iterator[None]:
         """Count in this process while the block runs."""
-        real_open, real_replace, real_temporary = io.open, os.replace, tempfile.mkstemp
+        real_open, real_replace = io.open, os.replace
         disk = self
 
         class Raw(io.FileIO):
@@ -78,15 +78,10 @@ class Disk:
             disk.step(str(old), None, str(new))
             real_replace(old, new)
 
-        def temporary(*arguments: Any, **named: Any) -> tuple[int, str]:
-            disk.step(str(Path(named["dir"]) / "tmpx.part"))
-            return real_temporary(*arguments, **named)
-
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(io, "open", opened)
             patch.setattr(builtins, "open", opened)
             patch.setattr(os, "replace", replaced)
-            patch.setattr(tempfile, "mkstemp", temporary)
             yield
 
 

@@ -10,7 +10,7 @@ PACKAGE = ROOT / "usi_engine"
 LAYERS: dict[str, str] = {
     "   ": "language columns clock",
     "usi": "options output protocol arguments driver",
-    "": "core rules memory progress",
+    "": "files core rules memory progress",
     "evaluation": "cache names kpp_file parts architecture network_file load",
     "book": "entry libraries yaneuraou book_player",
     "search": "results report timeman search_control threads iterative",

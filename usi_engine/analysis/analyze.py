@@ -20,7 +20,7 @@ from usi_engine.core import Core, exit_status, load_core
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _, text_of
-from usi_engine.progress import progress_bar
+from usi_engine.progress import Progress
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
 from usi_engine.records.games import Game, read_games
@@ -76,7 +76,7 @@ class Searches:
     def puzzles(self, result: AnalysedGame) -> list[Puzzle]:
         """Find the puzzles of a game."""
         stores = dict[int, Store]()
-        with progress_bar(len(result.evaluated), _("puzzles")) as step:
+        with Progress(_("puzzles"), len(result.evaluated), every=0) as progress:
 
             def search(ply: int, effort: int) -> Analysis:
                 lines = max(self._limits.multipv, 2)
@@ -89,7 +89,7 @@ class Searches:
                 if found is None:
                     found = self._analyst.evaluate(board, lines, effort=effort)
                     stores[effort].put(ply, found)
-                step()
+                progress.add()
                 return found
 
             return puzzles_of(result, search)
@@ -100,14 +100,14 @@ class Searches:
     def _evaluated(self, game: Game, known: Sequence[Analysis] = ()) -> list[Analysis]:
         """Evaluate every position of a game after the `known` ones, or take the result from the store."""
         store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Analysis]()
-        with progress_bar(len(game.moves) + 1, game.path.name) as step:
+        with Progress(game.path.name, len(game.moves) + 1, every=0) as progress:
             for ply, move in enumerate([*game.moves, ""]):
                 result = known[ply] if ply < len(known) else store.get(ply, board)
                 if result is None:
                     result = self._analyst.evaluate(board)
                     store.put(ply, result)
                 found.append(result)
-                step()
+                progress.add()
                 if move:
                     board.push(move)
         return found

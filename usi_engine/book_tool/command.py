@@ -19,8 +19,9 @@ from usi_engine.book_tool.tree import Tree, book_text
 from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.files import digest_of
 from usi_engine.language import _
-from usi_engine.records.files import digest_of, write_text
+from usi_engine.records.files import write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.output import show

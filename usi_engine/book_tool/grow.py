@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.analysis.analyst import Analyst
@@ -52,9 +53,10 @@ class Searcher:
         self._core, self._analyst, self._journal, self._lines = core, analyst, journal, lines
         self._progress = Progress(POSITIONS)
 
-    def expect(self, positions: int) -> None:
-        """Show progress towards this number of positions from now on."""
-        self._progress = Progress(POSITIONS, max(positions - len(self._journal), 0), len(self._journal))
+    def expect(self, positions: int) -> Progress:
+        """Return the progress towards this number of positions, which the next searches count."""
+        self._progress = Progress(POSITIONS, positions, min(len(self._journal), positions))
+        return self._progress
 
     def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
         """Return the position with its best moves or, if `counts` names moves, with these and the best move."""
@@ -63,7 +65,7 @@ class Searcher:
         if lines is None or not is_complete(lines, board, wanted, 0 if counts else self._line_count(board.ply)):
             lines = self._search(board, wanted)
             self._journal.put(sfen, lines)
-            self._progress.add(1, 1)
+            self._progress.add()
         return position_of(self._core, sfen, lines, counts or Counter())
 
     def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Line, ...]:
@@ -101,11 +103,10 @@ def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[st
 def tree_from_games(counted: Sequence[PlayedMoves], core: Core, searcher: Searcher | None) -> Tree:
     """Return the positions of games; without a searcher all moves have value 0 at depth 0."""
     tree = Tree()
-    if searcher:
-        searcher.expect(len(counted))
-    for sfen, counts in counted:
-        lines = [Line((move,), 0, 0) for move in counts]
-        tree.add(searcher.position(sfen, counts) if searcher else position_of(core, sfen, lines, counts))
+    with searcher.expect(len(counted)) if searcher else nullcontext():
+        for sfen, counts in counted:
+            lines = [Line((move,), 0, 0) for move in counts]
+            tree.add(searcher.position(sfen, counts) if searcher else position_of(core, sfen, lines, counts))
     return tree
 
 
@@ -115,11 +116,8 @@ def grow(tree: Tree, searcher: Searcher, *, start: str, positions: int, plies: i
     Moves that lose more than `margin` are not followed.
     """
     last_ply = int(start.split()[3]) + plies - 1
-    searcher.expect(positions)
-    while len(tree) < positions:
-        leaves = tree.frontier(start, last_ply, margin, PLY_COST)
-        if not leaves:
-            break
-        count = max(ROUND, int(len(tree) * ROUND_SHARE))
-        for _, sfen in leaves[: min(count, positions - len(tree))]:
-            tree.add(searcher.position(sfen))
+    with searcher.expect(positions):
+        while len(tree) < positions and (leaves := tree.frontier(start, last_ply, margin, PLY_COST)):
+            count = max(ROUND, int(len(tree) * ROUND_SHARE))
+            for _, sfen in leaves[: min(count, positions - len(tree))]:
+                tree.add(searcher.position(sfen))

@@ -19,8 +19,8 @@ from usi_engine.core import INTERRUPTED, CoreError, load_core
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
+from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
-from usi_engine.records.files import make_folder
 from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.driver import Engine, EngineError
 from usi_engine.usi.output import show

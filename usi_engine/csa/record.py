@@ -11,9 +11,10 @@ from pathlib import Path
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
 from usi_engine.records import csa
-from usi_engine.records.files import make_folder, write_text
+from usi_engine.records.files import write_text
 from usi_engine.records.formats import decoded
 from usi_engine.records.time_words import Limit, words_of
 from usi_engine.records.tree import End

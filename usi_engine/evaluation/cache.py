@@ -14,10 +14,11 @@ import contextlib
 import hashlib
 import io
 import os
-import tempfile
 import time
 from pathlib import Path
 from typing import Protocol
+
+from usi_engine.files import write_blocks
 
 KEPT_FILES = 1  # of about 415 MB
 LAYOUT = b"4"  # changes with the order or meaning of KppWeights.memory(), and with the range of valid weights
@@ -91,18 +92,7 @@ def checksum(arrays: list[memoryview]) -> bytes:
 def keep(weights: Unfolded, path: Path) -> None:
     """Write the unfolded `weights`, then prune the folder. If the disk is full or unusable, write nothing."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with open(descriptor, "wb") as file:
-                for array in weights.memory():
-                    file.write(array)
-                file.write(checksum(weights.memory()))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        write_blocks(path, [*weights.memory(), checksum(weights.memory())], sync=True)
         prune(path.parent)
 
 

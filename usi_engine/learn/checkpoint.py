@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from usi_engine.evaluation.load import evaluation_file
-from usi_engine.records.files import atomic_write, digest_of, write_text
+from usi_engine.files import atomic_write, digest_of, write_json
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CORPUS = "corpus"  # key of the corpus's fingerprint in the identity
@@ -46,7 +46,7 @@ def identity_of(settings: Mapping[str, Any], corpus: str, warm_start: str) -> di
 def add_point(folder: Path, curve: Curve, point: dict[str, float]) -> None:
     """Append a point, write the curve and print the point."""
     curve.append(point)
-    write_text(folder / CURVE, json.dumps(curve, indent=1) + "\n")
+    write_json(folder / CURVE, curve)
     figures = (f"{name} {value:.4g}" if value < 1e4 else f"{name} {value:.0f}" for name, value in point.items())
     print(", ".join(figures), flush=True)
 

@@ -12,7 +12,7 @@ from usi_engine.api.second_solutions import Kind, SecondSolution
 from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
-from usi_engine.progress import progress_bar
+from usi_engine.progress import Progress
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import LARGEST_TEXT, decoded, format_of, text_of_file
@@ -177,12 +177,12 @@ def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> 
     """Solve all and print each result at once."""
     results = list[MateResult]()
     many = len(problems) > 1 and (args.summary or args.all)
-    with progress_bar(len(problems) if many else 0, _("mates")) as step:
+    with Progress(_("mates"), len(problems) if many else 0, every=0) as progress:
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
                 show(*lines_of(core, result, args))
-            step()
+            progress.add()
     return results
 
 

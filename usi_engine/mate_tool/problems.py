@@ -24,7 +24,7 @@ from usi_engine.columns import padded
 from usi_engine.core import Core, board_of
 from usi_engine.language import _
 from usi_engine.memory import check_free
-from usi_engine.progress import progress_bar
+from usi_engine.progress import Progress
 from usi_engine.usi.output import escaped
 
 if TYPE_CHECKING:
@@ -228,9 +228,9 @@ class Solvers:
             text = escaped(" ".join(result.solution)[:QUOTED])
             return replace(result, fault=_("the file's solution does not mate: '{moves}'").format(moves=text))
         limit = self._limits.nodes
-        with progress_bar(examination.total if self._is_only_problem else 0, _("checks")) as step:
+        with Progress(_("checks"), examination.total if self._is_only_problem else 0, every=0) as progress:
             for _decided in examination.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):
-                step()
+                progress.add()
         others = examination.results()
         return replace(result, nodes=result.nodes + examination.nodes, others=others, proved=proved)
 

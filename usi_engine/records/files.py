@@ -1,16 +1,11 @@
-"""Output files: names, encodings, atomic writes."""
+"""Output files of records: names and encodings."""
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import os
-import secrets
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
+from usi_engine.files import write_blocks
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, decoded
@@ -19,65 +14,13 @@ UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
 
 
-def digest_of(path: Path) -> str:
-    """Return a hash of a file, which tells when another one has its name. OSError."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-
-
-@contextmanager
-def naming_errors(path: Path, part: Path | None = None) -> Iterator[None]:
-    """Give an OSError of the block the name of the file; with `part`, instead of none or of this temporary one."""
-    try:
-        yield
-    except OSError as error:
-        named = part and error.filename is not None and str(error.filename) != str(part)
-        if error.errno is not None and not named:  # of the system, not a lost connection
-            error.filename, error.filename2 = str(path), None
-        raise
-
-
-@contextmanager
-def atomic_write(path: Path, name: str = "") -> Iterator[Path]:
-    """Yield a temporary path, which is renamed to `path` if the block succeeds and deleted if it fails.
-
-    `name` is its name, by default that of `path` with `.part`: what a killed program leaves is then replaced. A link
-    stays, its target is replaced; a file keeps its permissions. A device or a pipe is yielded itself.
-    """
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file() and not path.is_dir():
-        with naming_errors(path):
-            yield path
-        return
-    part = path.with_name(name or path.name + ".part")
-    try:
-        with naming_errors(path, part):
-            yield part
-            if path.is_file():
-                shutil.copymode(path, part)
-            os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def write_text(path: Path, text: str, encoding: str = "") -> None:
-    """Write a file under a temporary name and rename it. RecordError if the encoding lacks a letter; OSError.
+    """Write a file and its folder, all of it or nothing. RecordError if the encoding lacks a letter; OSError.
 
     Without `encoding`: Shift-JIS if the suffix asks for it (.kif, .ki2) and the text allows it, else UTF-8. KIF in
     UTF-8 begins with the comment line that says so.
     """
-    data = encoded(path, text, encoding)
-    with naming_errors(path):
-        make_folder(path.parent)
-    with atomic_write(path, f"{secrets.token_hex(8)}.part") as part:  # two programs may write this file
-        part.write_bytes(data)
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder and those above it, unless they exist. OSError."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+    write_blocks(path, [encoded(path, text, encoding)])
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:

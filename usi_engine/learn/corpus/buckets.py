@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import os
 import sqlite3
@@ -15,9 +14,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from usi_engine.files import INVALID, KeptRows, OtherRowsError, naming_errors
 from usi_engine.learn.corpus.sources import SkippedItems
 from usi_engine.learn.game import SourceError
-from usi_engine.records.files import naming_errors, write_text
 
 BUCKETS = 64
 NOTE, NOTE_SECONDS, LOCK = "unfinished.json", 10.0, "lock.tmp"
@@ -63,23 +62,31 @@ def locked(path: Path) -> sqlite3.Connection:
     return lock
 
 
+def open_notes(path: Path, plan: dict[str, Any]) -> KeptRows:
+    """Return the notes of a run with this plan; those of another plan are removed. OSError."""
+    with suppress(OtherRowsError):
+        return KeptRows(path, plan)
+    path.unlink()
+    return KeptRows(path, plan)
+
+
 class Buckets:
-    """Temporary files of positions, chosen by the hash of the position, and a note of what is in them.
+    """Temporary files of positions, chosen by the hash of the position, and notes of what is in them.
 
     `plan` describes the input and the settings. `totals` are those of an interrupted run with the same plan, which left
     its files, or zero.
     """
 
     def __init__(self, folder: Path, seed: int, plan: dict[str, Any]) -> None:
-        self._seed, self._plan, self._note = seed, plan, folder / NOTE
+        self._seed = seed
         self._lock, self._lock_file = locked(folder / LOCK), folder / LOCK
         self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
-        self.totals, sizes = self._noted()
         self._files: list[IO[bytes]] = []
-        self._noted_at = time.monotonic()
-        if not self.totals.chunks:
-            self._note.unlink(missing_ok=True)
+        self._note, self._noted_at = folder / NOTE, time.monotonic()
+        self._notes: KeptRows | None = None
         try:
+            self._notes = open_notes(self._note, plan)
+            self.totals, sizes = self._noted(self._notes.rows)
             for path, size in zip(self.paths, sizes, strict=True):
                 if size:
                     os.truncate(path, size)
@@ -88,22 +95,20 @@ class Buckets:
             self.stop()
             raise
 
-    def _noted(self) -> tuple[Totals, list[int]]:
-        """Return totals and sizes from the note, if it has the same plan and the files are there."""
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            note = json.loads(self._note.read_text(encoding="utf-8"))
-            totals, sizes = Totals(**note["totals"]), [int(size) for size in note["sizes"]]
-            totals.skipped = SkippedItems(**note["totals"]["skipped"])
+    def _noted(self, notes: list[Any]) -> tuple[Totals, list[int]]:
+        """Return totals and sizes from the last note, if the files are there."""
+        with suppress(OSError, *INVALID):
+            counts, sizes = notes[-1]
+            totals = Totals(**counts | {"skipped": SkippedItems(**counts["skipped"])})
             found = [path.stat().st_size for path in self.paths]
-            if note["plan"] == self._plan and all(map(operator.ge, found, sizes)) and len(sizes) == BUCKETS:
+            if all(map(operator.ge, found, sizes)) and len(sizes) == BUCKETS:
                 return totals, sizes
         return Totals(), [0] * BUCKETS
 
     def note(self) -> None:
         """Note from time to time that the files hold the positions of `totals`. OSError."""
-        if time.monotonic() >= self._noted_at + NOTE_SECONDS:
-            sizes = [file.tell() for file in self._files]
-            write_text(self._note, json.dumps({"plan": self._plan, "totals": asdict(self.totals), "sizes": sizes}))
+        if self._notes and time.monotonic() >= self._noted_at + NOTE_SECONDS:
+            self._notes.add([asdict(self.totals), [file.tell() for file in self._files]])
             self._noted_at = time.monotonic()
 
     def add(self, positions: npt.NDArray[Any]) -> None:
@@ -121,7 +126,7 @@ class Buckets:
     def stop(self, resumable: bool = True) -> None:
         """Close the files; remove them if they are not `resumable` or nothing was noted."""
         self.close()
-        kept = resumable and self._note.exists()
+        kept = resumable and self._notes and self._notes.rows
         try:
             for path in () if kept else (self._note, *self.paths):
                 path.unlink(missing_ok=True)

@@ -9,7 +9,6 @@ Several processes may work on the chunks; the corpus does not depend on their nu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from usi_engine import __version__
 from usi_engine.evaluation.load import load_evaluation
+from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
 from usi_engine.learn.corpus.smoothing import smoothed
 from usi_engine.learn.corpus.sources import Chunk, SkippedItems, chunks_of, format_of
@@ -29,7 +29,6 @@ from usi_engine.learn.game import Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.faults import Fault
-from usi_engine.records.files import atomic_write, make_folder, write_text
 
 Positions = npt.NDArray[Any]
 LONGEST_GAME = 2048  # positions
@@ -114,16 +113,16 @@ def read_valued(reader: GameReader, item: ValuedMoves, out: Positions) -> int:
 
 def renumbered(parts: Iterable[ChunkPositions], totals: Totals) -> Iterator[Positions]:
     """Yield the positions of all chunks, with games numbered from the first chunk on."""
-    progress = Progress("games", 0, totals.items)
-    for part in parts:
-        numbers = part.positions["game"]
-        numbers[numbers > 0] += totals.items
-        totals.chunks += 1
-        totals.items += part.items
-        totals.positions += len(part.positions)
-        totals.skipped.join(part.skipped)
-        progress.add(part.items, len(part.positions))
-        yield part.positions
+    with Progress("games", begun=totals.items) as progress:
+        for part in parts:
+            numbers = part.positions["game"]
+            numbers[numbers > 0] += totals.items
+            totals.chunks += 1
+            totals.items += part.items
+            totals.positions += len(part.positions)
+            totals.skipped.join(part.skipped)
+            progress.add(part.items, len(part.positions))
+            yield part.positions
 
 
 def batched(parts: Iterable[Positions]) -> Iterator[Positions]:
@@ -144,8 +143,9 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
     The old corpus stays until the new one is complete. OSError; SourceError if there is no training position.
     """
     random, counts = np.random.default_rng(seed), [0, 0]
-    progress = Progress(POSITIONS, sum(path.stat().st_size for path in buckets.paths) // TRAINING_POSITION.itemsize)
+    total = sum(path.stat().st_size for path in buckets.paths) // TRAINING_POSITION.itemsize
     with (
+        Progress(POSITIONS, total) as progress,
         atomic_write(folder / TRAINING) as training_part,
         atomic_write(folder / HELD_OUT) as held_out_part,
         open(training_part, "wb") as training,
@@ -159,7 +159,7 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
             write_positions(training, positions[chosen[~held_out]])
             write_positions(held_out_file, positions[chosen[held_out]])
             counts = [counts[0] + int((~held_out).sum()), counts[1] + int(held_out.sum())]
-            progress.add(len(positions), len(positions))
+            progress.add(len(positions))
         if not counts[0]:
             raise SourceError(f"no position to train with for {folder}{': ' if skipped.count else ''}{skipped.line}")
     return counts[0], counts[1]
@@ -225,5 +225,5 @@ def build_corpus(
     counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
     split = {"smooth": smooth, "training": training, "held_out": held_out, "every": every, "seed": seed}
     card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | split
-    write_text(folder / CARD, json.dumps(card, indent=1) + "\n")
+    write_json(folder / CARD, card)
     return card

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from usi_engine.files import atomic_write
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.corpus.packed import WRITERS, packed_positions
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
 from usi_engine.learn.files import check_not_weights, check_output, check_suffix
 from usi_engine.learn.game import SourceError
 from usi_engine.progress import Progress
-from usi_engine.records.files import atomic_write
 
 
 def check_not_corpus(out: Path) -> None:
@@ -29,8 +29,8 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
     check_output(out, paths)
     check_not_weights(out)
     check_not_corpus(out)
-    write, source, progress = WRITERS[out.suffix.lower()], GameSource(paths), Progress("games")
-    with atomic_write(out) as part, part.open("wb") as file:
+    write, source = WRITERS[out.suffix.lower()], GameSource(paths)
+    with Progress("games") as progress, atomic_write(out) as part, part.open("wb") as file:
         for _, place, game in source.games():
             try:
                 positions = [write(position) for position in packed_positions(game)]

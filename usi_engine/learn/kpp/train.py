@@ -15,6 +15,7 @@ from core_ext.board import BLACK, WHITE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
+from usi_engine.files import atomic_write, make_folder
 from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.agreement import agreement, sigmoid
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
@@ -22,7 +23,6 @@ from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, 
 from usi_engine.learn.kpp.export import export
 from usi_engine.learn.kpp.warm_start import load_model
 from usi_engine.progress import POSITIONS, Progress
-from usi_engine.records.files import atomic_write, make_folder
 
 BLOCK = 1 << 14
 SORT_SPAN = 1 << 12  # positions sorted at a time: more are faster, but their order is less random
@@ -123,16 +123,16 @@ class Training:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
         saved = time.monotonic()
-        progress = Progress(POSITIONS, self.total - self.done, self.done, REPORT_SECONDS)
-        for epoch, positions in self.blocks():
-            loss = self.learn(positions, self.rates(epoch)) / len(positions)
-            self.done += len(positions)
-            due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
-            if due or self.done % self.file.count == 0:
-                add_point(self.folder, self.curve, self.point(epoch))
-                self.save()
-                saved = time.monotonic()
-            progress.add(len(positions), len(positions), f"squared error {loss:.5f}")
+        with Progress(POSITIONS, self.total, self.done, REPORT_SECONDS) as progress:
+            for epoch, positions in self.blocks():
+                loss = self.learn(positions, self.rates(epoch)) / len(positions)
+                self.done += len(positions)
+                due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
+                if due or self.done % self.file.count == 0:
+                    add_point(self.folder, self.curve, self.point(epoch))
+                    self.save()
+                    saved = time.monotonic()
+                progress.add(len(positions), note=f"squared error {loss:.5f}")
 
     def rates(self, epoch: int) -> list[float]:
         """Return the learning rates of the next block; they decay by epoch, and linearly within the last one."""

@@ -6,7 +6,6 @@ transformer alone, and quantisation-aware last steps, with weights and activatio
 
 from __future__ import annotations
 
-import json
 import math
 import time
 import warnings
@@ -25,6 +24,7 @@ from torch import Tensor
 from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
+from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.agreement import agreement, scores_differ, sigmoid
 from usi_engine.learn.corpus.batches import Batches
@@ -38,7 +38,6 @@ from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
 from usi_engine.learn.nnue.plan import NetworkPlan
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
-from usi_engine.records.files import atomic_write, make_folder, write_text
 from usi_engine.usi.options import FV_SCALE
 
 REPORT_SECONDS = 2.0
@@ -104,22 +103,22 @@ class NetworkTraining:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
         saved = time.monotonic()
-        report = Progress("steps", self.total - self.done, self.done, REPORT_SECONDS)
         losses, note = [], ""
-        for words, mirror in self.given(self.done, self.total):
-            losses.append(self.learn(words, mirror))
-            self.done += 1
-            if self.done % REPORT_STEPS == 0:
-                note, losses = f"divergence {float(sum(losses)) / len(losses) / self.batches.part:.5f}", []
-            if not self.ranks.is_first:
-                continue
-            report.add(1, self.batches.size, note)
-            epoch_ends = self.done % self.batches.per_epoch == 0
-            if epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
-                if epoch_ends:
-                    self.measure()
-                self.save()
-                saved = time.monotonic()
+        shows = self.ranks.is_first
+        with Progress("steps", self.total * shows, self.done, REPORT_SECONDS * shows) as progress:
+            for words, mirror in self.given(self.done, self.total):
+                losses.append(self.learn(words, mirror))
+                self.done += 1
+                if self.done % REPORT_STEPS == 0:
+                    note, losses = f"divergence {float(sum(losses)) / len(losses) / self.batches.part:.5f}", []
+                progress.add(1, self.batches.size, note)
+                epoch_ends = self.done % self.batches.per_epoch == 0
+                due = epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
+                if due and shows:
+                    if epoch_ends:
+                        self.measure()
+                    self.save()
+                    saved = time.monotonic()
 
     def given(self, first: int, end: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield words and mirror bits of the batches on the device."""
@@ -231,7 +230,7 @@ class NetworkTraining:
         }
         with atomic_write(path) as part:
             size = write_network(part, to_file(self.network, order, self.plan.tempo, progress))
-        write_text(path.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
+        write_json(path.with_suffix(CARD_SUFFIX), card)
         draw_curve(self.curve, path.with_suffix(".png"), architecture.name)
         return size
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from usi_engine.files import naming_errors
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
 from usi_engine.learn.files import check_suffix
 from usi_engine.learn.game import ScoredGame, SourceError
@@ -15,7 +15,6 @@ from usi_engine.learn.selfplay.game_file import TEXT_SUFFIX
 from usi_engine.learn.selfplay.player_pool import PlayerPool
 from usi_engine.player import Player
 from usi_engine.progress import Progress
-from usi_engine.records.files import naming_errors
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,8 @@ def append_games(
     check_suffix(out, TEXT_SUFFIX)
     source, skipped = GameSource(paths), SkippedItems()
     tasks = ((*numbered, setting) for numbered in source.games() if numbered[0] > begun)
-    progress = Progress("games", sum(1 for _ in islice(GameSource(paths).games(), begun, None)), begun)
-    with naming_errors(out), open(out, "a", encoding="utf-8") as file:
+    total = sum(1 for _ in GameSource(paths).games())
+    with Progress("games", total, begun) as progress, naming_errors(out), open(out, "a", encoding="utf-8") as file:
         for made in pool.results(work, tasks):
             file.write(made.lines)
             file.flush()
@@ -52,4 +51,4 @@ def append_games(
     skipped.join(source.skipped)
     if not out.stat().st_size:
         raise SourceError(f"no game for {out}{': ' if skipped.count else ''}{skipped.line}")
-    return progress.done, skipped
+    return progress.done - begun, skipped

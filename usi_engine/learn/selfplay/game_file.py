@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from usi_engine.files import naming_errors
 from usi_engine.learn.corpus.buckets import write_positions
 from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks
 from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.files import check_output, check_suffix
 from usi_engine.learn.game import LETTERS, START, ScoredGame, SourceError
 from usi_engine.records.faults import Fault
-from usi_engine.records.files import naming_errors
 
 TEXT_SUFFIX, PACKED_SUFFIX = ".tsv", ".games"
 BLOCK = 1000  # games in a block of packed games, except the last block

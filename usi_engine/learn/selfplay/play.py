@@ -55,13 +55,13 @@ def selfplay(pool: PlayerPool, openings: Sequence[str], path: Path, games: int) 
         begun, known = len(file.keys), set(file.keys)
         numbers = range(begun, games)
         tasks, again = (game_tasks(openings, len(pool.weights), pool.rules.seed, numbers) for _ in range(2))
-        progress = Progress("games", len(numbers), begun)
         results = pool.results(play_task, tasks)
-        for task, game in zip(again, results, strict=True):
-            if key_of(game.line) in known:
-                players = players or pool.players()
-                game = replayed(players, game, task, known)  # noqa: PLW2901
-            known.add(key_of(game.line))
-            file.add(game.line)
-            progress.add(1, len(game.words) // 2)
+        with Progress("games", games, begun) as progress:
+            for task, game in zip(again, results, strict=True):
+                if key_of(game.line) in known:
+                    players = players or pool.players()
+                    game = replayed(players, game, task, known)  # noqa: PLW2901
+                known.add(key_of(game.line))
+                file.add(game.line)
+                progress.add(1, len(game.words) // 2)
     return len(numbers)
