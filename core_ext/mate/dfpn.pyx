@@ -7,8 +7,9 @@ Extensions of the plain algorithm:
 - A repetition counts as no mate. A disproof that depends on a repetition is stored only for its path (A. Kishimoto and
   M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one.
   Repetitions are no mates in length-limited searches either: a shortest mate repeats no position.
-- Nearly equal moves (promotion or not; interposing drops on one square, or on squares without support) form a group.
-  Each waits until the one before it is settled (as in KomoringHeights 1.1), so that sums are not overestimated.
+- Nearly equal moves (promotion or not, of a piece that rarely loses by it; interposing drops on one square, or on
+  squares without support) form a group. Each waits until the one before it is settled (as in KomoringHeights 1.1), so
+  that sums are not overestimated.
 - Initial proof and disproof numbers: see mate.solver.
 
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
@@ -99,16 +100,32 @@ cdef void evaluate_child(Solver *s, const PnNode *node, Child *child) noexcept n
     child.result = initial_result(s, node, child, extend_path(node.path_key, child.key, child.hand))
 
 
+cdef inline bint may_wait(const Solver *s, const PnNode *node, Move move) noexcept nogil:
+    """Return whether the move is a drop of the defender, or one of a pair of which movegen calls one dominated. The
+    choice of promotion decides for other pieces too often.
+    """
+    cdef int piece_type
+    if is_drop(move):
+        return not node.attacking
+    piece_type = type_of(s.pos.board[from_square(move)])
+    if piece_type == LANCE:
+        return relative_rank(s.pos.side, to_square(move)) == 1
+    return piece_type == PAWN or piece_type == BISHOP or piece_type == ROOK
+
+
 cdef void join_group(Solver *s, PnNode *node, Child *child) noexcept nogil:
     """Find the last child of the move's group and let the move wait for it."""
     cdef int i
     cdef Move other, move = child.move
-    cdef bint interposing = is_drop(move) and not node.attacking, alike
+    cdef bint alike
     child.previous = -1
-    child.unsupported = interposing and not attacked(&s.pos, to_square(move), s.attacker ^ 1, occupied(&s.pos))
+    child.waiting = child.unsupported = False
+    if not may_wait(s, node, move):
+        return
+    child.unsupported = is_drop(move) and not attacked(&s.pos, to_square(move), s.attacker ^ 1, occupied(&s.pos))
     for i in range(node.first, node.first + node.count):
         other = s.children[i].move
-        alike = from_square(other) == from_square(move) or (interposing and is_drop(other))
+        alike = is_drop(other) if is_drop(move) else from_square(other) == from_square(move)
         if (alike and to_square(other) == to_square(move)) or (child.unsupported and s.children[i].unsupported):
             child.previous = i
     child.waiting = child.previous >= 0 and not is_settled(node, s.children + child.previous)

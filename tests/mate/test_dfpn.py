@@ -27,6 +27,10 @@ BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
 ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1+p1/P+pPsP4 b Lnl 1"
 
 
+# Meta New World, 900 plies on. A silver's other choice of promotion mates: 2.0 million nodes if it has to wait.
+META_NEW_WORLD = "1g1R5/1S2k1+p1B/N1N1p4/2p2L1n1/1g1p3g1/2sSL+p3/9/N1g2+p3/9 b LPrbsl11p 1"
+
+
 def new_solver(megabytes: int = 16, *, count_all_interpositions: bool = False) -> MateSolver:
     return MateSolver(megabytes, StopToken(), count_all_interpositions)
 
@@ -417,3 +421,9 @@ def test_the_line_of_a_very_long_mate_ends_in_mate() -> None:
     status, line = new_solver(512).solve(Board(ASTRAL_TRAVELER), 30_000_000, "first")
     assert status == "mate" and Board.from_moves(line, ASTRAL_TRAVELER).is_checkmate()
     assert 200 < len(line) < 700
+
+
+def test_promotion_waits_only_if_it_rarely_matters() -> None:
+    board = Board(META_NEW_WORLD)
+    status, line = new_solver(64).solve(board, 300_000, "first")
+    assert status == "mate" and is_mate(board, line)
