@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.book.entry import Book, BookError, BookMove
-from usi_engine.book.libraries import ShogiHomeBook
+from usi_engine.book.entry import Book, BookError, BookMove, unreadable
+from usi_engine.book.libraries import AperyBook, ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.evaluation.names import DATA, INTERNAL
 from usi_engine.language import _
@@ -32,14 +32,12 @@ def open_book(name: str) -> Book:
     try:
         path = str(PACKAGED if name == INTERNAL else Path(name).expanduser())
     except RuntimeError as error:  # no such user
-        raise BookError(_("book '{path}' cannot be read: {reason}").format(path=name, reason=error)) from None
+        raise unreadable(name, error) from None
     suffix = Path(path).suffix.lower()
     try:
         if suffix == ".sbk":
             return ShogiHomeBook(path)
         if suffix == ".bin":
-            from usi_engine.book.libraries import AperyBook  # noqa: PLC0415  (imports numpy)
-
             return AperyBook(path)
     except ImportError as error:
         library = (error.name or "").partition(".")[0]

@@ -51,17 +51,21 @@ def position_key(sfen: str) -> str:
     return " ".join(sfen.split()[:3])
 
 
+def unreadable(path: str, reason: object) -> BookError:
+    """Return the error of a book that cannot be read."""
+    return BookError(_("book '{path}' cannot be read: {reason}").format(path=path, reason=reason))
+
+
 def check_file(path: str, most_bytes: int) -> None:
     """Raise BookError unless this is a regular file of at most `most_bytes`."""
     try:
-        size = Path(path).stat().st_size
-        if not Path(path).is_file():
-            raise BookError(_("book '{path}' is not a regular file").format(path=path))
+        size, regular = Path(path).stat().st_size, Path(path).is_file()
     except OSError as error:
-        message = _("book '{path}' cannot be read: {reason}")
-        raise BookError(message.format(path=path, reason=reason_of(error))) from error
+        raise unreadable(path, reason_of(error)) from error
     except ValueError as error:  # a path with a null character
-        raise BookError(_("book '{path}' cannot be read: {reason}").format(path=path, reason=error)) from error
+        raise unreadable(path, error) from error
+    if not regular:
+        raise BookError(_("book '{path}' is not a regular file").format(path=path))
     if size > most_bytes:
         message = _("book '{path}' has {size} MB; the limit of this format is {most} MB")
         raise BookError(message.format(path=path, size=size >> 20, most=most_bytes >> 20))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves
+from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves, unreadable
 from usi_engine.language import _
 
 LARGEST_SBK = 256 * 2**20  # bytes; rsshogi reads the whole file into memory
@@ -26,8 +26,7 @@ class ShogiHomeBook:
         try:
             self._book: Any = import_module("rsshogi.book").SbkBook.open(path)
         except (ValueError, OSError) as error:
-            reason = " ".join(str(error).split())
-            raise BookError(_("book '{path}' cannot be read: {reason}").format(path=path, reason=reason)) from None
+            raise unreadable(path, " ".join(str(error).split())) from None
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position that are not marked as bad."""

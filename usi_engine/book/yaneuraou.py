@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves
+from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves, unreadable
 from usi_engine.language import _, reason_of
 
 MARK = b"#YANEURAOU-DB2016"
@@ -45,8 +45,7 @@ class YaneuraOuBook:
             with Path(path).open("rb") as file:
                 self._begin(file)
         except OSError as error:
-            message = _("book '{path}' cannot be read: {reason}")
-            raise BookError(message.format(path=path, reason=reason_of(error))) from error
+            raise unreadable(path, reason_of(error)) from error
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position."""
