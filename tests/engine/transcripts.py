@@ -8,6 +8,7 @@ MATE_IN_ONE = "sfen 7k1/9/7P1/9/9/9/9/9/4K4 b G 1"
 MATED = "sfen 7k1/7G1/7P1/9/9/9/9/9/4K4 w - 1"
 # Black's king on 5b with ten pieces beside it in the zone, 28 points and more: it may declare.
 DECLARABLE = "sfen 1RBGKGBR1/1+P+P+P+P+P+P2/9/9/9/9/9/9/4k4 b 2S2N2L4P2s2n2l8p 1"
+MATSURI = "sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
 TRY = "sfen 9/4K4/9/9/9/9/9/9/k8 b RB2G2S2N2L9Prb2g2s2n2l9p 1"
 
 TRANSCRIPTS = {
@@ -23,12 +24,8 @@ TRANSCRIPTS = {
         < ^id name Komadori \\d\\S* KPP$ ; ^usiok$
         > setoption name EvalFile value <internal> ; setoption name EvalDir value no/such/folder/nn.bin ; usi
         < ^id name Komadori \\d\\S*$ ; ^usiok$
-        > isready
-        < ^readyok$
-        > usinewgame ; isready
-        < ^readyok$
-        > isready
-        < ^readyok$""",
+        > isready ; usinewgame ; isready ; isready
+        < ^readyok$ ; ^readyok$ ; ^readyok$""",
     "no usi first": """
         > setoption name Threads value 2 ; isready
         < ^readyok$
@@ -80,48 +77,30 @@ TRANSCRIPTS = {
         > stop
         < ^bestmove ; ^MultiPV = 2$""",
     "threads and hash change between games": """
-        > isready
-        < ^readyok$
-        > setoption name Threads value 3 ; setoption name USI_Hash value 2 ; isready
-        < ^readyok$
-        > go byoyomi 50
-        < ^bestmove
+        > isready ; setoption name Threads value 3 ; setoption name USI_Hash value 2 ; isready ; go byoyomi 50
+        < ^readyok$ ; ^readyok$ ; ^bestmove
         > setoption name Threads value 1 ; go byoyomi 50
         < ^bestmove""",
     # go
     "go with clocks": """
-        > position startpos ; go btime 1000 wtime 1000 byoyomi 200
-        < ^bestmove [1-9]
-        > position startpos moves 7g7f ; go btime 500 wtime 500 binc 100 winc 100
-        < ^bestmove [1-9]
-        > go btime 10 wtime 10 binc 200 winc 200
-        < ^bestmove [1-9]
-        > go btime 0 wtime 0 byoyomi 0
-        < ^bestmove [1-9]
-        > go btime 0 wtime 0 binc 0 winc 0
-        < ^bestmove [1-9]
-        > go btime 0 wtime 0
-        < ^bestmove [1-9]
+        > position startpos ; go btime 1000 wtime 1000 byoyomi 200 ; position startpos moves 7g7f
+        > go btime 500 wtime 500 binc 100 winc 100 ; go btime 10 wtime 10 binc 200 winc 200
+        < ^bestmove [1-9] ; ^bestmove [1-9] ; ^bestmove [1-9]
+        > go btime 0 wtime 0 byoyomi 0 ; go btime 0 wtime 0 binc 0 winc 0 ; go btime 0 wtime 0
         > go btime 0 wtime 0 byoyomi 100
-        < ^bestmove [1-9]""",
+        < ^bestmove [1-9] ; ^bestmove [1-9] ; ^bestmove [1-9] ; ^bestmove [1-9]""",
     "go with limits": """
-        > go depth 3
+        > go depth 3 ; go nodes 2000 ; go movetime 50 ; go movetime 0.9
         < ^info depth 3 seldepth \\d+ score cp -?\\d+ nodes \\d+ nps \\d+ hashfull \\d+ time \\d+ multipv 1 pv [1-9]
-        < ^bestmove [1-9]
-        > go nodes 2000
-        < ^info depth ; ^bestmove [1-9]
-        > go movetime 50
-        < ^bestmove [1-9]
-        > go movetime 0.9
-        < ^bestmove [1-9]""",
-    "unreadable limits": """
+        < ^bestmove [1-9] ; ^info depth ; ^bestmove [1-9] ; ^bestmove [1-9] ; ^bestmove [1-9]""",
+    "unreadable limits": f"""
         > go fast depth 2 please btime x
         < ^bestmove [1-9]
         > go depth deep movetime 30
         < ^info string go depth needs .*'deep' ; ^bestmove [1-9]
         > go byoyomi -100 btime 1e9999 depth 1
         < ^bestmove
-        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 ; go mate 10s
+        > position {MATSURI} ; go mate 10s
         < ^info string go mate needs milliseconds or 'infinite', not '10s'$ ; ^checkmate timeout$""",
     "go infinite answers only stop": """
         > go infinite
@@ -150,15 +129,10 @@ TRANSCRIPTS = {
         > stop
         < ^bestmove G\\*2b$""",
     "searchmoves": f"""
-        > position startpos ; go depth 2 searchmoves 9g9f
-        < ^info depth 2 .* pv 9g9f ; ^bestmove 9g9f
-        > go depth 2 searchmoves {"9g9f " * 1000}
-        < ^bestmove 9g9f( ponder|$)
-        > isready
-        < ^readyok$
-        > go depth 2 searchmoves 5a5b 9a9b
+        > position startpos ; go depth 2 searchmoves 9g9f ; go depth 2 searchmoves {"9g9f " * 1000} ; isready
+        < ^info depth 2 .* pv 9g9f ; ^bestmove 9g9f ; ^bestmove 9g9f( ponder|$) ; ^readyok$
+        > go depth 2 searchmoves 5a5b 9a9b ; go searchmoves 5a5b 9g9f depth 2
         < ^info string .*5a5b 9a9b ; ^bestmove [1-9]
-        > go searchmoves 5a5b 9g9f depth 2
         < ^info string .*illegal moves in searchmoves, ignored: '5a5b' ; ^bestmove 9g9f
         > position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1 ; go depth 1 searchmoves 3d3c
         < ^info depth 1 .* pv ; ^bestmove [1-9]
@@ -194,23 +168,17 @@ TRANSCRIPTS = {
         ! 0.1 ^bestmove
         > ponderhit
         < ^bestmove G\\*2b$""",
-    "stop and ponderhit when idle": """
-        > stop ; ponderhit ; stop ; isready
-        < ^readyok$
-        ! 0.05 ^bestmove""",
-    "stop twice": """
-        > go infinite ; stop ; stop
-        < ^bestmove
+    "stop and ponderhit when idle, stop twice": """
+        > stop ; ponderhit ; stop ; isready ; go infinite ; stop ; stop
+        < ^readyok$ ; ^bestmove
         ! 0.05 ^bestmove""",
     "a whole script in one piece": """
         > usi ; isready ; usinewgame ; position startpos ; go infinite ; stop
         > position startpos moves 7g7f ; go depth 1
         < ^usiok$ ; ^readyok$ ; ^bestmove ; ^bestmove""",
     "gameover": """
-        > go infinite ; gameover win
-        < ^bestmove
-        > gameover ; gameover lose ; gameover draw ; isready
-        < ^readyok$
+        > go infinite ; gameover win ; gameover ; gameover lose ; gameover draw ; isready
+        < ^bestmove ; ^readyok$
         > go ponder btime 1000 wtime 1000 byoyomi 1000 ; gameover draw
         < ^bestmove""",
     "quit while pondering": """
@@ -226,12 +194,8 @@ TRANSCRIPTS = {
     "a command that ends go infinite": """
         > go infinite
         < ^info
-        > isready
-        < ^bestmove ; ^readyok$
-        > go infinite
-        < ^info
-        > position startpos moves 2g2f ; go depth 1
-        < ^bestmove ; ^bestmove""",
+        > isready ; go infinite ; position startpos moves 2g2f ; go depth 1
+        < ^bestmove ; ^readyok$ ; ^bestmove ; ^bestmove""",
     # Answers
     "no legal move": f"""
         > position {MATED} ; go byoyomi 100
@@ -258,10 +222,8 @@ TRANSCRIPTS = {
         > position sfen 4k4/9/9/9/9/9/9/9/4K4 b - 1 ; setoption name MultiPV value 593 ; go depth 2
         < ^info depth 2 .* multipv 5 pv ; ^info depth 2 .* multipv 1 pv ; ^bestmove [1-9]""",
     "threads": """
-        > setoption name Threads value 4 ; go byoyomi 100
-        < ^bestmove [1-9]
-        > go infinite ; stop
-        < ^bestmove""",
+        > setoption name Threads value 4 ; go byoyomi 100 ; go infinite ; stop
+        < ^bestmove [1-9] ; ^bestmove""",
     "NodesLimit and DepthLimit": """
         > setoption name DepthLimit value 2 ; go btime 100000 wtime 100000
         < ^bestmove
@@ -269,31 +231,20 @@ TRANSCRIPTS = {
         < ^bestmove""",
     # Positions
     "positions": """
-        > position startpos moves ; sfen
-        < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$
-        > position sfen 4k4/9/9/9/9/9/9/9/4K4 w 2P ; sfen
-        < ^4k4/9/9/9/9/9/9/9/4K4 w 2P 1$
+        > position startpos moves ; sfen ; position sfen 4k4/9/9/9/9/9/9/9/4K4 w 2P ; sfen
+        < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$ ; ^4k4/9/9/9/9/9/9/9/4K4 w 2P 1$
         > position sfen 4k4/9/9/9/9/9/9/9/4K4 b PpR2g 7 ; sfen
         < ^4k4/9/9/9/9/9/9/9/4K4 b RP2gp 7$""",
     "positions that are refused": """
-        > position startpos moves 7g7f ; position sfen 9/9/9 b - 1
-        < ^info string position refused: .
-        > side
-        < ^white$
-        > go byoyomi 100
-        < ^info string .*refused ; ^bestmove resign$
+        > position startpos moves 7g7f ; position sfen 9/9/9 b - 1 ; side ; go byoyomi 100
+        < ^info string position refused: . ; ^white$ ; ^info string .*refused ; ^bestmove resign$
         > position startpos ; go depth 1
         < ^bestmove [1-9]
-        > position startpos moves 7g7f 3c3d 8h9i
+        > position startpos moves 7g7f 3c3d 8h9i ; sfen ; go btime 1000 wtime 1000
         < ^info string position refused: move 3 '8h9i'
-        > sfen
-        < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$
-        > go btime 1000 wtime 1000
-        < ^bestmove resign$
-        > position startpos moves ７六歩
-        < ^info string position refused: move 1 '\\\\uff17
-        > isready
-        < ^readyok$""",
+        < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$ ; ^bestmove resign$
+        > position startpos moves ７六歩 ; isready
+        < ^info string position refused: move 1 '\\\\uff17 ; ^readyok$""",
     "a refused position in go infinite and go mate": """
         > position startpos moves 7g7c
         < ^info string position refused
@@ -314,46 +265,27 @@ TRANSCRIPTS = {
         < ^bestmove resign$ ; ^info string position refused: an sfen ; ^bestmove resign$""",
     # Mate
     "go mate": f"""
-        > position {MATE_IN_ONE} ; go mate 3000
-        < ^checkmate G\\*2b$
-        > position startpos ; go mate infinite
-        < ^checkmate nomate$
+        > position {MATE_IN_ONE} ; go mate 3000 ; position startpos ; go mate infinite
+        < ^checkmate G\\*2b$ ; ^checkmate nomate$
         > position sfen 7k1/9/7P1/9/9/9/9/9/9 b G 1 ; go mate 3000
         < ^checkmate G\\*2b$
-        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 ; go mate infinite
-        > stop
-        < ^checkmate
-        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 ; go mate nodes 100
-        < ^checkmate""",
+        > position {MATSURI} ; go mate infinite ; stop ; go mate nodes 100
+        < ^checkmate ; ^checkmate""",
     # Questions
     "questions": f"""
         > position startpos ; d
         < ^sfen lnsgkgsnl/ ; ^key [0-9a-f]{{16}}$ ; ^checkers$
-        > position startpos moves 7g7f ; side
-        < ^white$
-        > key
-        < ^[0-9a-f]{{16}}$
-        > sfen
-        < w - 2$
-        > eval
-        < ^total -?\\d+$
-        > position {MATE_IN_ONE} ; checks
-        < ^(?=.*G\\*2b)
-        > position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1 ; moves
-        < ^[^+]*3d3c\\+[^+]*$
+        > position startpos moves 7g7f ; side ; key ; sfen ; eval
+        < ^white$ ; ^[0-9a-f]{{16}}$ ; w - 2$ ; ^total -?\\d+$
+        > position {MATE_IN_ONE} ; checks ; position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1 ; moves
+        < ^(?=.*G\\*2b) ; ^[^+]*3d3c\\+[^+]*$
         > setoption name GenerateAllLegalMoves value true ; moves
         < (3d3c .*3d3c\\+|3d3c\\+.* 3d3c( |$))""",
     "perft and bench": """
-        > perft 2
-        < ^2g2f 30$ ; ^nodes 900 time \\d+ nps \\d+$
-        > perft none
-        < ^info string perft needs a depth from 1 to 64, not 'none'$
-        > perft 65
-        < ^info string perft needs a depth from 1 to 64, not '65'$
-        > bench 1 1
-        < ^nodes \\d+ time \\d+ nps \\d+$
-        > bench deep
-        < ^info string bench""",
+        > perft none ; perft 65 ; bench deep
+        < ^info string perft needs a depth from 1 to 64, not 'none'$ ; ^info string perft .* '65'$ ; ^info string bench
+        > perft 2 ; bench 1 1
+        < ^2g2f 30$ ; ^nodes 900 time \\d+ nps \\d+$ ; ^nodes \\d+ time \\d+ nps \\d+$""",
     "questions during a search": """
         > go infinite ; side
         < ^black$

@@ -29,14 +29,8 @@ def run_cell(source: str, names: dict[str, Any]) -> Any:
     return None
 
 
-def test_the_notebook_has_no_outputs() -> None:
-    """Outputs would change with each network."""
-    assert (BOOK["nbformat"], BOOK["nbformat_minor"]) == (4, 5)
-    assert len({cell["id"] for cell in BOOK["cells"]}) == len(BOOK["cells"])
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in CODE)
-
-
 def test_every_cell_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in CODE)
     monkeypatch.chdir(EXAMPLES)
     names: dict[str, Any] = {}
     shown = {cell["id"]: run_cell("".join(cell["source"]), names) for cell in CODE}

@@ -1,27 +1,16 @@
 """`go mate` with the real solver, and the verification of its lines."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from bench.speed.mate import mates_by_checks
 from core_ext.board import Board
 from tests.positions import HARD_MATE
+from tests.programs import run_engine
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.mate_tool.problems import MateProblem, read_problem
 
-ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 NO_MATE = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
-
-
-def printed_for(*commands: str) -> list[str]:
-    """Return the lines that the program prints for USI commands on its command line."""
-    program = [sys.executable, "-m", "usi_engine", *commands]
-    run = subprocess.run(program, capture_output=True, text=True, timeout=30, cwd=ROOT, check=True)
-    return run.stdout.splitlines()
 
 
 def test_read_problem() -> None:
@@ -57,7 +46,7 @@ def test_a_mate_may_allow_futile_interpositions(hand: str, line: str, mates: boo
 
 
 def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:
-    printed = printed_for(*options, f"position sfen {sfen}", go)
+    printed = run_engine(*options, f"position sfen {sfen}", go).stdout.splitlines()
     lines = [line for line in printed if line.startswith(("checkmate", "bestmove"))]
     assert len(lines) == 1
     return lines[0]
@@ -88,7 +77,7 @@ def test_the_first_mate_is_printed_as_it_comes_and_the_shortest_found_is_the_ans
     """The node limit suffices to find a mate of nine plies, not to prove it the shortest."""
     place = f"position sfen {FIRST_15_SHORTEST_9}"
     options = ["setoption name Threads value 1", "setoption name USI_Hash value 4"]
-    printed = printed_for(*options, place, "go mate nodes 30000")
+    printed = run_engine(*options, place, "go mate nodes 30000").stdout.splitlines()
     lines = [line for line in printed if " score mate " in line]
     assert len(lines[0].split(" pv ")[1].split()) == 15
     assert len(printed[-1].split()) == 1 + 9
