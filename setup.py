@@ -1,8 +1,7 @@
 """Build the Cython core: one module for each `.pyx` below core_ext.
 
 Environment:
-    CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1),
-                       count (release that counts cutoffs for bench.strength.ordering)
+    CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1)
     CORE_EXT_ARCH      target CPU: native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
     CORE_EXT_SANITIZE  address adds AddressSanitizer and UndefinedBehaviorSanitizer, thread adds ThreadSanitizer (gcc
                        and clang)
@@ -43,7 +42,7 @@ DIRECTIVES = {
 # Run-time checks: the only directives that a profile may change.
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 UNCHECKED = dict.fromkeys(CHECKED, False)
-CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED, "count": UNCHECKED}
+CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED}
 # CORE_EXT_LEVEL: simd.h and vectors.h need it under MSVC, which has no macros for SSE4.1 and POPCNT.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
@@ -84,8 +83,6 @@ def macros() -> list[tuple[str, str | None]]:
         found.append(("CORE_EXT_PORTABLE", None))
     if PROFILE == "debug":
         found.append(("CORE_EXT_DEBUG", None))
-    if PROFILE == "count":
-        found.append(("CORE_EXT_COUNT", None))
     return found
 
 

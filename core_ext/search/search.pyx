@@ -12,7 +12,6 @@ from core_ext.base.atomic cimport load_word
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
-from core_ext.search.counts cimport count_cut
 from core_ext.search.depths cimport (
     base_reduction, full_depth, may_reduce, move_history, pv_depth, reduce_after_alpha, reduced_depth, reduction,
     unreduced_depth,
@@ -307,7 +306,6 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
             break
         if update_best(node, move, value):
             node.ss.cutoffs += candidate.extension < 2 or node.pv
-            count_cut(node, node.depth, picker.stage)
             break
         finish_move(node, &candidate, value)
     s.free_moves = base
@@ -431,7 +429,6 @@ cdef int quiesce_moves(Searcher *s, Node *node) noexcept nogil:
         if s.stopped:
             break
         if update_best(node, move, value):
-            count_cut(node, 0, picker.stage)
             break
     s.free_moves = base
     return node.best_value

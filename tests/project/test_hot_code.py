@@ -28,7 +28,6 @@ SET_UP = {
     "mate/proof_table": {"proof_table_allocate"},
     "search/searcher": {"allocate_histories", "allocate_samples", "allocate_searcher"},
     "search/tt": {"tt_allocate"},
-    "search/counts": {"ordering_counts"},
     "search/tune": {"text_name"},
 }  # fmt: skip
 
@@ -101,7 +100,7 @@ def test_functions_and_calls_are_recognised() -> None:
 
 def test_hot_modules_hold_no_python_functions() -> None:
     """Only modules of constants, weights and tables computed at import define `def` functions."""
-    set_up = {"search/counts", "search/tune", "eval/evaluate", "shogi/bitboard"}
+    set_up = {"search/tune", "eval/evaluate", "shogi/bitboard"}
     with_def = {name_of(path) for path in hot_modules()
                 if re.search(r"^\s*def ", path.with_suffix(".pyx").read_text(encoding="utf-8"), re.M)}  # fmt: skip
     assert with_def <= set_up
