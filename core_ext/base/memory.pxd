@@ -1,6 +1,6 @@
 """Memory of the core: large blocks on huge pages if the system grants them, and small blocks.
 
-Every allocation of the core is made here, so that tests can let each of them fail.
+Every allocation of the core is made here, so that tests of a debug build can let each of them fail.
 """
 
 from core_ext.base.atomic cimport SharedWord
@@ -19,6 +19,6 @@ cdef void *allocate(size_t bytes) noexcept nogil
 cdef void *allocate_zeroed(size_t count, size_t bytes) noexcept nogil
 cdef void *reallocate(void *memory, size_t bytes) noexcept nogil
 
-# Number of allocations so far, and the number of the one that fails (0: none), for tests.
+# Number of allocations so far, and the number of the one that fails (0: none), in a debug build.
 cdef SharedWord allocations
 cdef SharedWord failing_allocation

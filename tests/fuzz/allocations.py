@@ -96,6 +96,8 @@ def fail_each(work: Callable[[Path], None], network: Path, step: int = 1) -> int
     fail_allocation(0)
     work(network)
     count: int = fail_allocation(0)
+    if not count:
+        raise SystemExit("this build lets no allocation fail: CORE_EXT_PROFILE=debug builds one that does")
     for number in range(1, count + 1, step):
         fail_allocation(number)
         try:
