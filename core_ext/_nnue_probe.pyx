@@ -2,18 +2,15 @@
 
 import random
 
-from libc.string cimport memset
-
 from core_ext.eval.nnue.accumulator cimport NnueState, accumulate
 from core_ext.eval.nnue.activation cimport activate as activate_sums
 from core_ext.eval.nnue.dense cimport (
-    nnue_affine, nnue_dot_row, nnue_find_used, nnue_group, nnue_hidden, nnue_squares, portable_affine,
-    portable_dot, portable_hidden, portable_squares,
+    nnue_affine, nnue_dot_row, nnue_group, nnue_hidden, nnue_squares, portable_affine, portable_dot, portable_hidden,
+    portable_squares,
 )
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_from_scratch, nnue_free, nnue_init
 from core_ext.eval.nnue.rows cimport nnue_accumulate, portable_accumulate
 from core_ext.eval.nnue.selector cimport select_stack
-from core_ext.eval.nnue.stacks cimport MAX_USED
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
 from core_ext.shogi.position cimport Position, allocate_position, do_move, free_position, undo_move
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
@@ -165,14 +162,11 @@ def group_of(int inputs, int outputs):
 def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, int group, const int8_t[::1] weights,
            const int32_t[::1] bias, bint sparse=False):
     """Compute a dense layer; the weights have the layout [inputs / group][outputs][group]; `sparse` skips zeros."""
-    cdef uint32_t used[MAX_USED]
     cdef int count = <int>inputs.shape[0], outputs = <int>out.shape[0]
-    memset(used, 0, sizeof(used))
-    nnue_find_used(used, &weights[0], count, outputs)
     if portable:
         portable_affine(&out[0], &inputs[0], count, outputs, group, &weights[0], &bias[0])
     else:
-        nnue_affine(&out[0], &inputs[0], count, outputs, group, &weights[0], &bias[0], used if sparse else NULL)
+        nnue_affine(&out[0], &inputs[0], count, outputs, group, &weights[0], &bias[0], sparse)
 
 
 def dot(bint portable, const uint8_t[::1] inputs, const int8_t[::1] weights):

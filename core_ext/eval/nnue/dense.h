@@ -9,9 +9,8 @@
 #include "eval/nnue/vectors.h"
 
 #define NNUE_MOST_INPUTS 16384
-#define NNUE_CHUNK 64           /* inputs skipped together if all their weights are 0 */
-#define NNUE_BLOCK 32           /* outputs for which a chunk is skipped */
-#define NNUE_USED_WORDS(inputs) (((inputs) / NNUE_CHUNK + 31) / 32)
+#define NNUE_CHUNK 64           /* inputs looked at together for groups that are not 0 */
+#define NNUE_BLOCK 32           /* outputs computed together */
 
 /* ---- portable forms ---- */
 
@@ -25,18 +24,6 @@ static inline void portable_affine(int32_t *out, const uint8_t *in, int inputs, 
         for (i = 0; i < outputs; i++, weights += group)
             for (k = 0; k < group; k++)
                 out[i] = (int32_t)((uint32_t)out[i] + (uint32_t)(in[at + k] * weights[k]));
-}
-
-/* Set a bit for each chunk of inputs that has weights other than 0, in NNUE_USED_WORDS(inputs) words for each block of
- * outputs; bits set before stay. If networks were joined side by side, the inputs of one have no weights for the units
- * of another. */
-static inline void nnue_find_used(uint32_t *used, const int8_t *weights, int inputs, int outputs)
-{
-    int words = NNUE_USED_WORDS(inputs), k, i;
-    for (k = 0; k < inputs; k += 4, weights += 4 * outputs)
-        for (i = 0; i < 4 * outputs; i++)
-            if (weights[i])
-                used[i / (4 * NNUE_BLOCK) * words + k / NNUE_CHUNK / 32] |= 1u << k / NNUE_CHUNK % 32;
 }
 
 /* The product of `count` inputs, a multiple of 16, and as many weights. */
@@ -151,18 +138,12 @@ static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first
 }
 #endif
 
-/* List the groups of four inputs in the chunks used that are not all 0; return how many. After a wide transformer many
- * are 0. */
-static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, const uint32_t *used, int words)
+/* List the groups of four inputs that are not all 0; return how many. After a wide transformer many are 0. */
+static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, int inputs)
 {
-    int count = 0, word, at;
-    for (word = 0; word < words; word++) {
-        uint32_t chunks = used[word];
-        for (; chunks; chunks &= chunks - 1) {
-            at = NNUE_CHUNK * (32 * word + lowest_bit(chunks));
-            count += nnue_list_block(groups + count, in + at, at / 4);
-        }
-    }
+    int count = 0, at;
+    for (at = 0; at < inputs; at += NNUE_CHUNK)
+        count += nnue_list_block(groups + count, in + at, at / 4);
     return count;
 }
 
@@ -267,40 +248,32 @@ static inline void nnue_affine_rows(int32_t *out, const uint8_t *in, int inputs,
 }
 #endif
 
-static inline void nnue_affine_dense(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
-                                     const int32_t *bias)
+static inline void nnue_affine_blocks(int32_t *out, const uint8_t *in, const uint16_t *groups, size_t count,
+                                      int outputs, const int8_t *weights, const int32_t *bias, const int listed)
 {
-    size_t count = (size_t)inputs / 4, row = 4 * (size_t)outputs;
+    size_t row = 4 * (size_t)outputs;
     int at = 0;
     for (; at + NNUE_BLOCK <= outputs; at += NNUE_BLOCK)
-        nnue_affine_block(out + at, in, NULL, count, row, weights + 4 * at, bias + at, 32 / NNUE_LANES32, 0);
+        nnue_affine_block(out + at, in, groups, count, row, weights + 4 * at, bias + at, 32 / NNUE_LANES32, listed);
     if (at < outputs)
-        nnue_affine_block(out + at, in, NULL, count, row, weights + 4 * at, bias + at, 16 / NNUE_LANES32, 0);
+        nnue_affine_block(out + at, in, groups, count, row, weights + 4 * at, bias + at, 16 / NNUE_LANES32, listed);
 }
 
 static inline void nnue_affine_sparse(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
-                                      const int32_t *bias, const uint32_t *used)
+                                      const int32_t *bias)
 {
     uint16_t groups[NNUE_MOST_INPUTS / 4 + 16];
-    size_t row = 4 * (size_t)outputs, count = 0;
-    int words = NNUE_USED_WORDS(inputs), at;
-    for (at = 0; at < outputs; at += NNUE_BLOCK, used += words) {
-        if (at == 0 || memcmp(used, used - words, (size_t)words * sizeof(*used)))
-            count = (size_t)nnue_list_groups(groups, in, used, words);
-        if (outputs == 8)
-            nnue_affine_8(out, in, groups, count, weights, bias);
-        else if (at + NNUE_BLOCK <= outputs)
-            nnue_affine_block(out + at, in, groups, count, row, weights + 4 * at, bias + at, 32 / NNUE_LANES32, 1);
-        else
-            nnue_affine_block(out + at, in, groups, count, row, weights + 4 * at, bias + at, 16 / NNUE_LANES32, 1);
-    }
+    size_t count = (size_t)nnue_list_groups(groups, in, inputs);
+    if (outputs == 8)
+        nnue_affine_8(out, in, groups, count, weights, bias);
+    else
+        nnue_affine_blocks(out, in, groups, count, outputs, weights, bias, 1);
 }
 
-/* Compute a layer. With `used`, as nnue_find_used found it, only groups of 4 that are not all 0 are multiplied, as in
- * Stockfish's sparse layer, and only those in the chunks used; `inputs` is then a multiple of NNUE_CHUNK. A layer of eight
- * outputs in groups of 4 needs `used`. */
+/* Compute a layer. If it is `sparse`, only groups of 4 that are not all 0 are multiplied, as in Stockfish's sparse
+ * layer; `inputs` is then a multiple of NNUE_CHUNK. A layer of eight outputs in groups of 4 must be. */
 static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, int group,
-                               const int8_t *weights, const int32_t *bias, const uint32_t *used)
+                               const int8_t *weights, const int32_t *bias, int sparse)
 {
 #if defined(NNUE_VNNI)
     if (group == 64) {
@@ -309,16 +282,16 @@ static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int 
     }
 #endif
     (void)group;
-    if (used)
-        nnue_affine_sparse(out, in, inputs, outputs, weights, bias, used);
+    if (sparse)
+        nnue_affine_sparse(out, in, inputs, outputs, weights, bias);
     else
-        nnue_affine_dense(out, in, inputs, outputs, weights, bias);
+        nnue_affine_blocks(out, in, NULL, (size_t)inputs / 4, outputs, weights, bias, 0);
 }
 #else
 static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, int group,
-                               const int8_t *weights, const int32_t *bias, const uint32_t *used)
+                               const int8_t *weights, const int32_t *bias, int sparse)
 {
-    (void)used;
+    (void)sparse;
     portable_affine(out, in, inputs, outputs, group, weights, bias);
 }
 #define nnue_dot_row portable_dot

@@ -5,12 +5,11 @@ of outputs. SFNN passes squares and clipped values of layer 0 to layer 1; it may
 network's (shortcut).
 """
 
-from core_ext.shogi.types cimport int32_t, uint8_t, uint32_t
+from core_ext.shogi.types cimport int32_t, uint8_t
 
 cdef enum:
     MAX_INPUTS = 16384          # of layer 0
     MAX_HIDDEN = 128
-    MAX_USED = 32               # words: NNUE_USED_WORDS(MAX_INPUTS) for each NNUE_BLOCK of MAX_HIDDEN
 
 # Stacks of `stride` bytes, each in the same layout, with biases int32 and weights int8. Weights of layers 0 (its common
 # part) and 1 as in dense.h, those of the shards [outputs][shard], those of layer 2 in the order of the inputs.
@@ -28,7 +27,6 @@ cdef struct LayerStacks:
     size_t shards
     size_t output_bias
     size_t stride
-    uint32_t used[MAX_USED]     # inputs of layer 0 with weights, see nnue_find_used
     const char *stacks
 
 # Fill in sizes and offsets. ValueError if play does not support this architecture.

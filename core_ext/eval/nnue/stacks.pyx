@@ -1,13 +1,13 @@
 """Layer stacks in memory, and their value. Contracts are in stacks.pxd."""
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from core_ext.base.memory cimport allocate_large
 from core_ext.eval.nnue.dense cimport (
-    NNUE_BLOCK, NNUE_CHUNK, NNUE_USED_WORDS, nnue_affine, nnue_dot_row, nnue_find_used, nnue_group, nnue_hidden,
-    nnue_squares, portable_affine, portable_dot, portable_hidden, portable_squares,
+    NNUE_CHUNK, nnue_affine, nnue_dot_row, nnue_group, nnue_hidden, nnue_squares, portable_affine, portable_dot,
+    portable_hidden, portable_squares,
 )
-from core_ext.shogi.types cimport int8_t
+from core_ext.shogi.types cimport int8_t, uint32_t
 
 cdef enum:
     FILE_STEP = 32              # inputs of a layer are padded to a multiple of this in the file
@@ -15,8 +15,6 @@ cdef enum:
     WORD = 4
     GROUP = 4                   # inputs of a group of weights, in layer 1
     LARGEST_BIAS = 1 << 30      # sums of this and all weights fit into 32 bits
-
-assert MAX_USED == NNUE_USED_WORDS(MAX_INPUTS) * (MAX_HIDDEN // NNUE_BLOCK)
 
 
 # ---- values ----
@@ -44,8 +42,7 @@ cdef inline void first_layer(const LayerStacks *stacks, const char *stack, int32
     if portable:
         portable_affine(sums, inputs, stacks.common, stacks.outputs[0], stacks.group, weights, bias)
     else:
-        nnue_affine(sums, inputs, stacks.common, stacks.outputs[0], stacks.group, weights, bias,
-                    stacks.used)
+        nnue_affine(sums, inputs, stacks.common, stacks.outputs[0], stacks.group, weights, bias, True)
     if stacks.shard:
         add_shards(stacks, sums, inputs, <const int8_t *>stack + stacks.shards, portable)
 
@@ -82,7 +79,7 @@ cdef int32_t run_stack(const LayerStacks *stacks, int index, const uint8_t *inpu
         portable_hidden(units, second, stacks.outputs[1])
         output = wrapping_sum(output, portable_dot(units, last, stacks.outputs[1]))
     else:
-        nnue_affine(second, units, count, stacks.outputs[1], GROUP, weights, bias, NULL)
+        nnue_affine(second, units, count, stacks.outputs[1], GROUP, weights, bias, False)
         nnue_hidden(units, second, stacks.outputs[1])
         output = wrapping_sum(output, nnue_dot_row(units, last, stacks.outputs[1]))
     return wrapping_sum(output, first[stacks.shortcut]) if stacks.shortcut >= 0 else output
@@ -223,11 +220,7 @@ cdef int copy_stacks(LayerStacks *found, object architecture, int count, const u
     start = <char *>allocate_large(count * found.stride, block)
     if start == NULL:
         raise MemoryError("no memory for a network")
-    memset(found.used, 0, sizeof(found.used))
     for i in range(count):
         at = copy_stack(found, start + i * found.stride, at, shapes)
-        if found.group == GROUP:
-            nnue_find_used(found.used, <const int8_t *>start + i * found.stride + found.weights[0], found.common,
-                           found.outputs[0])
     found.stacks = start
     return 0
