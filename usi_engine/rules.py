@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 
+class MoveError(ValueError):
+    """An answer that is not legal; the message is one line for the player."""
+
+
 @dataclass(frozen=True)
 class End:
     """The end of a game.
@@ -77,6 +81,7 @@ class LiveGame:
         self.clock.spend(mover, milliseconds)
         self._left.append(left)
         self.milliseconds.append(milliseconds)
+        self.clock.start()
         self.end = end_by_rule(self.board, max_moves=self._max_moves)
 
     def pop(self) -> str:
@@ -84,6 +89,7 @@ class LiveGame:
         move = self.board.pop()
         self.milliseconds.pop()
         self.clock.left, self.end = self._left.pop(), None
+        self.clock.start()
         return move
 
     def answer(self, answer: str, milliseconds: int = 0) -> None:
@@ -96,9 +102,9 @@ class LiveGame:
             self.push(answer, milliseconds)
 
     def declare(self) -> None:
-        """Declare the win of the side to move. ValueError if the rules do not allow it."""
+        """Declare the win of the side to move. MoveError if the rules do not allow it."""
         if not self.board.can_declare():
-            raise ValueError(_("a win cannot be declared here"))
+            raise MoveError(_("a win cannot be declared here"))
         self.end = End("declaration", self.turn)
 
     def lose_on_time(self, milliseconds: int) -> bool:

@@ -29,7 +29,7 @@ from bench.kept import file_digest, kept_rows, same_conditions
 from bench.strength.elo import decided, estimate, pairs_text, verdict_text
 from bench.strength.usi_game import Contender, Limits, Rules, Seats, Task, engine_of, folder_of, play_game
 from bench.table import Steps
-from usi_engine.csa.clock import TimeControl
+from usi_engine.clock import TimeControl
 from usi_engine.files import digest_of
 from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
@@ -208,7 +208,7 @@ def clock(text: str) -> Limits:
         main = extra = 0
     if not found or main + extra == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds")
-    return Limits(clock=TimeControl(main, *((0, extra) if found[2] == "+" else (extra, 0)), unit=1))
+    return Limits(clock=TimeControl(main, *((0, extra) if found[2] == "+" else (extra, 0))))
 
 
 def command(text: str) -> list[str]:

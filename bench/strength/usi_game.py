@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from core_ext.board import BLACK, Board
-from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.clock import Clock, TimeControl
 from usi_engine.player import Lead
 from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone
+from usi_engine.usi.protocol import Times
 
 GRACE = 2.0  # seconds that a late answer is waited for, so that its time is known
+NO_CLOCK = TimeControl()
 COLORS = {True: "+", False: "-"}  # of Black and White
-NO_CLOCK = TimeControl(unit=1)
 
 
 @dataclass(frozen=True)
@@ -128,20 +129,19 @@ class Seat:
             self._engine.game_over(result)
         self._ready = False
 
-    def think(self, position: str, color: str, clocks: Clocks) -> tuple[BestMove, float]:
-        """Return the answer and its time in milliseconds, charged to the clock of `color`. GameLost."""
-        limits, control = self.contender.limits, self.contender.limits.clock
+    def think(self, position: str, side: int, clock: Clock) -> tuple[BestMove, float]:
+        """Return the answer and its time in milliseconds, charged to the clock of `side`. GameLost."""
+        limits = self.contender.limits
         if limits.nodes:
             words, allowed = f"nodes {limits.nodes}", self.rules.patience * 1000
         elif limits.movetime:
             words, allowed = f"movetime {limits.movetime}", float(limits.movetime)
         else:
-            words = clocks.go_words(color)
-            allowed = float(clocks.left[color] + control.increment + control.byoyomi)
+            words, allowed = Times.of(clock, side).words(), float(clock.allowed(side))
         answer, spent = self._answer(position, words, allowed)
         if not limits.nodes:
             self.use.count(spent, allowed, self.rules.margin)
-            clocks.spend(color, round(spent))
+            clock.spend(side, round(spent))
         return answer, spent
 
     def _answer(self, position: str, words: str, allowed: float) -> tuple[BestMove, float]:
@@ -170,7 +170,7 @@ class Game:
     def __init__(self, seats: Mapping[str, Seat], rules: Rules, opening: str) -> None:
         self.seats, self.rules, self.opening = seats, rules, opening
         self.board, self.lead = Board(opening), Lead(rules.resign)
-        self.clocks = Clocks({color: seat.contender.limits.clock for color, seat in seats.items()})
+        self.clock = Clock(*(seats[color].contender.limits.clock for color in "+-"))
         self.turn = "+"  # who loses if an engine fails now
         self.moves: list[str] = []
         self.values: list[int | None] = []  # of the mover
@@ -190,7 +190,7 @@ class Game:
     def _ply(self) -> tuple[str, str] | None:
         """Ask for a move and play it; return winner and ending if it ends the game. GameLost."""
         position = f"position sfen {self.opening} moves {' '.join(self.moves)}"
-        answer, spent = self.seats[self.turn].think(position, self.turn, self.clocks)
+        answer, spent = self.seats[self.turn].think(position, self.board.turn, self.clock)
         if answer.move == "resign":
             return other(self.turn), "resignation"
         if answer.move == "win" and self.board.can_declare():

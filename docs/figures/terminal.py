@@ -16,10 +16,9 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from usi_engine.core import load_core
-from usi_engine.play.game import LiveGame
+from core_ext.board import Board
 from usi_engine.play.screen import Screen
-from usi_engine.play.terminal import CLEAR_BELOW, Terminal
+from usi_engine.play.terminal import Terminal
 
 # Background and text colour of each terminal. The 16 basic colours do not appear.
 TERMINALS = {
@@ -29,27 +28,23 @@ TERMINALS = {
     "solarized-light": ("#fdf6e3", "#657b83"),
     "no-colour": ("#ffffff", "#000000"),
 }
-COLUMNS, ROWS = 56, 19
+COLUMNS, ROWS = 56, 18
 ACROSS, DOWN = 10, 20  # pixels of a column and of a row
 MOVES = ("7g7f", "3c3d", "2g2f", "4c4d", "3i4h", "3a3b", "5g5f", "8b4b")
 LABELS = ("Player 8:41", "Komadori level 12 9:27")
-LINES = ("6. △３二銀 (3a3b)", "7. ▲５六歩 (5g5f)", "8. △４二飛 (8b4b), from the book")
-PROMPT = "9. Black> ２五歩"
+LINES = ("7. ▲５六歩 (5g5f)", "8. △４二飛 (8b4b), from the book")
+PROMPT = "9. Black 8:41> ２五歩"
 
 
 def written(coloured: bool) -> Text:
     """Return what `play` writes to a terminal."""
     output = io.StringIO()
     console = Console(
-        file=output, force_terminal=True, width=COLUMNS, height=ROWS + 2, color_system="truecolor",
-        no_color=not coloured, legacy_windows=False,
+        file=output, force_terminal=True, width=COLUMNS, color_system="truecolor", no_color=not coloured,
+        legacy_windows=False,
     )  # fmt: skip
-    terminal = Terminal(Screen(), console, read=lambda prompt: "")
-    terminal.show(LiveGame(load_core(), moves=MOVES).board, lambda: LABELS)
-    for line in LINES:
-        terminal.say(line)
-    terminal.read(PROMPT)
-    return Text.from_ansi(output.getvalue().rpartition(CLEAR_BELOW)[2] + PROMPT)
+    Terminal(Screen(), console).show(Board.from_moves(MOVES), LABELS)
+    return Text.from_ansi("\n".join([output.getvalue().strip("\n"), *LINES, PROMPT]))
 
 
 def picture(name: str) -> str:

@@ -19,7 +19,7 @@ from bench.strength import match, usi_game
 from bench.strength.usi_game import Contender, GameLost, Limits, Rules, Seats, Task, TimeUse, play_game
 from core_ext.board import Board
 from tests.scripted_engine import scripted
-from usi_engine.csa.clock import TimeControl
+from usi_engine.clock import TimeControl
 from usi_engine.csa.command import own_engine
 from usi_engine.player import Lead, read_openings
 from usi_engine.records.games import load_games
@@ -53,7 +53,7 @@ def received(folder: Path, name: str, word: str) -> list[str]:
     [("10", (10000, 0, 0)), ("10+0.1", (10000, 0, 100)), ("0/0.1", (0, 100, 0)), ("60/1", (60000, 1000, 0))],
 )
 def test_a_clock_is_read(text: str, limits: tuple[int, int, int]) -> None:
-    assert match.clock(text) == Limits(clock=TimeControl(*limits, unit=1))
+    assert match.clock(text) == Limits(clock=TimeControl(*limits))
 
 
 @pytest.mark.parametrize("text", ["", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"])
@@ -103,7 +103,7 @@ def test_an_engine_that_does_not_start_loses(seats: Callable[..., Seats]) -> Non
 
 def test_clocks(seats: Callable[..., Seats], tmp_path: Path) -> None:
     """Each engine is told its clocks, and its answers are counted."""
-    clock = Limits(clock=TimeControl(60_000, 0, 1_000, unit=1))
+    clock = Limits(clock=TimeControl(60_000, 0, 1_000))
     row = play_game(seats(["7g7f"], ["3c3d"], limits=clock), Task(0, START, 0))
     assert row["ending"] == "resignation"
     assert [use["moves"] for use in row["time"]] == [2, 1]

@@ -43,16 +43,24 @@ class InstantEngine(Engine):
         pass
 
 
-def game_of(
-    *moves: str, game_id: str = "id", offered: str = "", engine: Engine | None = None, ponder: bool = False
-) -> ServerGame:
-    """Return a game after the moves `offered` with it, one a line, and these."""
-    reader, read = Reader(), None
-    for line in summary(game_id, position=START_POSITION + offered).splitlines():
-        read = reader.feed(line) or read
+def offer(game_id: str = "id", position: str = START_POSITION) -> GameSummary:
+    """Return the conditions of a game."""
+    reader = Reader()
+    *_, read = (reader.feed(line) for line in summary(game_id, position=position).splitlines())
     assert isinstance(read, GameSummary)
+    return read
+
+
+def game_of(
+    *moves: str,
+    game_id: str = "id",
+    position: str = START_POSITION,
+    engine: Engine | None = None,
+    ponder: bool = False,
+) -> ServerGame:
+    """Return a game after these moves. `position` may have further ones, one a line."""
     engine = engine or InstantEngine(lambda event: None)
-    game = ServerGame(read, engine, lambda line: None, lambda text: None, ponder=ponder)
+    game = ServerGame(offer(game_id, position), engine, lambda line: None, lambda text: None, ponder=ponder)
     for move in moves:
         game.handle(MoveMade(move))
     return game

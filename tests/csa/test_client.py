@@ -11,12 +11,10 @@ import pytest
 from rsshogi.record import Record
 
 from tests.csa.conftest import ClientRunner
-from tests.csa.instant_engine import InstantEngine, game_of
 from tests.csa.server import START_POSITION, Talk, game, script, summary
 from usi_engine.csa import record as records
 from usi_engine.csa.client import Client, SessionError, fault_of
-from usi_engine.csa.protocol import MoveMade
-from usi_engine.usi.driver import BestMove, Engine, EngineGone
+from usi_engine.usi.driver import Engine
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
 ENTERED = """P1+OU+KI+KI+GI+GI+KE+KE+KY+KY
@@ -241,28 +239,6 @@ def test_ponder(runner: ClientRunner) -> None:
 def test_an_illegal_reply_is_not_pondered(runner: ClientRunner) -> None:
     run = runner.play(["7g7f ponder 7g7f"], game("+7776FU", "> -3334FU,T1", "resigned"), ponder=True)
     assert len(run.goes()) == 2 and not any("ponder" in go for go in run.goes())
-
-
-def test_an_engine_that_answers_too_early_searches_again() -> None:
-    """It must not answer a search on the opponent's time before the ponderhit, which would then have no answer."""
-    engine = InstantEngine(lambda event: None)
-    played = game_of(engine=engine, ponder=True)
-    played.begin()
-    played.handle(BestMove(1, "7g7f", "3c3d"))
-    played.handle(MoveMade("+7776FU"))
-    played.handle(MoveMade("-3334FU"))
-    assert engine.goes[1:] == ["7g7f 3c3d ponder", "7g7f 3c3d"]
-
-
-def test_the_end_of_an_earlier_process_is_ignored() -> None:
-    """It was started again between two games."""
-    engine = InstantEngine(lambda event: None)
-    played = game_of(engine=engine)
-    played.begin()
-    played.handle(EngineGone(engine.starts - 1))
-    assert len(engine.goes) == 1
-    played.handle(EngineGone(engine.starts))
-    assert len(engine.goes) == 2
 
 
 def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.csa.server import START_POSITION, summary
 from usi_engine import language
+from usi_engine.clock import LONGEST_MS, TimeControl
 from usi_engine.csa import protocol
-from usi_engine.csa.clock import LONGEST_MS, Clocks, TimeControl
 
 
 def moved(csa: str, units: str) -> protocol.MoveMade:
@@ -50,19 +50,18 @@ def read(text: str) -> protocol.Event | None:
 def test_summary() -> None:
     event = read(summary("id", "-", position=START_POSITION + "\n+7776FU,T3\n-3334FU,T4"))
     assert isinstance(event, protocol.GameSummary)
-    assert (event.game_id, event.color, event.names) == ("id", "-", {"+": "them", "-": "us"})
+    assert (event.game_id, event.side, event.names) == ("id", 1, ("them", "us"))
     assert event.position == tuple(START_POSITION.splitlines())
     assert event.moves == (moved("+7776FU", "3"), moved("-3334FU", "4"))
     assert event.max_moves == 256
-    assert event.controls == {color: TimeControl(10_000, 0, 2000) for color in "+-"}
+    assert event.controls == (TimeControl(10_000, 0, 2000),) * 2
 
 
 def test_times_of_each_player_and_units() -> None:
     own = "Total_Time:10\nEND Time\nBEGIN Time-\nTime_Unit:100msec\nTotal_Time:50"
     event = read(summary(time=own))
     assert isinstance(event, protocol.GameSummary)
-    assert event.controls["+"] == TimeControl(10_000)
-    assert event.controls["-"] == TimeControl(5000, unit=100)
+    assert (event.controls, event.units) == ((TimeControl(10_000), TimeControl(5000)), (1000, 100))
 
 
 @pytest.mark.parametrize(
@@ -97,75 +96,19 @@ def test_limits_of_a_summary() -> None:
         reader.feed("x" * (protocol.MOST_LETTERS + 1))
 
 
-def test_huge_times() -> None:
+def test_huge_numbers() -> None:
     """Engines count milliseconds in 32 bits."""
-    clocks = Clocks({color: TimeControl(LONGEST_MS, 0, LONGEST_MS, unit=60_000) for color in "+-"})
-    assert clocks.spend("+", Decimal("999999999.5")) == LONGEST_MS
-    assert clocks.go_words("+") == f"btime {LONGEST_MS} wtime {LONGEST_MS} binc {LONGEST_MS} winc {LONGEST_MS}"
-    event = read(summary(max_moves=10**11))
+    event = read(summary(max_moves=10**11).replace("1sec", "1min"))
     assert isinstance(event, protocol.GameSummary) and event.max_moves == protocol.MOST_MOVES
-
-
-def test_increment_is_added_after_each_move() -> None:
-    """As shogi-server counts: the remaining time is never negative."""
-    clocks = Clocks({color: TimeControl(5000, 0, 2000) for color in "+-"})
-    assert clocks.spend("+", Decimal(1)) == 1000
-    assert clocks.left == {"+": 6000, "-": 5000}
-    clocks.spend("-", Decimal(60))
-    assert clocks.left["-"] == 0
-    assert clocks.go_words("-") == "btime 6000 wtime 0 binc 2000 winc 2000"
-
-
-def test_byoyomi_of_the_player() -> None:
-    clocks = Clocks({"+": TimeControl(5000, 1000), "-": TimeControl(5000, 3000, unit=100)})
-    assert clocks.spend("-", Decimal(7)) == 700
-    assert clocks.go_words("-") == "btime 5000 wtime 4300 byoyomi 3000"
+    assert event.milliseconds(Decimal("999999999.5"), 0) == LONGEST_MS
 
 
 @pytest.mark.parametrize(
-    ("unit", "units", "left"), [("1sec", "3.5", 56_500), ("1msec", "250", 59_750), ("1min", "0.5", 30_000),
-                                ("100msec", "2.25", 59_775), ("sec", "12", 48_000)]
+    ("unit", "units", "milliseconds"), [("1sec", "3.5", 3500), ("1msec", "250", 250), ("1min", "0.5", 30_000),
+                                        ("100msec", "2.25", 225), ("sec", "12", 12_000)]
 )  # fmt: skip
-def test_units_of_time(unit: str, units: str, left: int) -> None:
-    """A minute, from which a time with a fraction is subtracted."""
-    clocks = Clocks({color: TimeControl(60_000, unit=protocol.unit_of(unit)) for color in "+-"})
-    clocks.spend("-", Decimal(units))
-    assert clocks.left["-"] == left
-
-
-@pytest.mark.parametrize(
-    ("black", "white", "words"),
-    [
-        (TimeControl(9000, 0, 1000), TimeControl(5000, 3000), ("binc 1000 winc 0", "byoyomi 3000")),
-        (TimeControl(9000, 0, 1000), TimeControl(5000), ("binc 1000 winc 0", "byoyomi 0")),
-        (TimeControl(9000, 0, 1000), TimeControl(5000, 0, 2000), ("binc 1000 winc 2000",) * 2),
-        (TimeControl(9000, 500, 1000), TimeControl(5000, 3000), ("byoyomi 500 binc 1000 winc 0", "byoyomi 3000")),
-    ],
-)
-def test_own_control_decides(black: TimeControl, white: TimeControl, words: tuple[str, str]) -> None:
-    clocks = Clocks({"+": black, "-": white})
-    assert tuple(clocks.go_words(color) for color in "+-") == tuple(f"btime 9000 wtime 5000 {end}" for end in words)
-
-
-@pytest.mark.parametrize(
-    ("control", "words"),
-    [
-        (TimeControl(5000), "btime 4000 wtime 5000 byoyomi 0"),
-        (TimeControl(5000, 2000), "btime 4000 wtime 5000 byoyomi 2000"),
-        (TimeControl(300, 2000), "btime 0 wtime 300 byoyomi 1300"),
-        (TimeControl(0, 500), "btime 0 wtime 0 byoyomi 0"),
-        (TimeControl(300, 0, 2000), "btime 0 wtime 300 binc 1300 winc 2000"),
-    ],
-)
-def test_margin(control: TimeControl, words: str) -> None:
-    """One second."""
-    assert Clocks({"+": control, "-": control}).go_words("+", 1000) == words
-
-
-@pytest.mark.parametrize(
-    ("control", "text"),
-    [(TimeControl(300_000, 0, 10_000), "300 s + 10 s a move"), (TimeControl(600_000, 30_000), "600 s + 30 s byoyomi"),
-     (TimeControl(), "0 s")],
-)  # fmt: skip
-def test_control_as_text(control: TimeControl, text: str) -> None:
-    assert str(control) == text
+def test_units_of_time(unit: str, units: str, milliseconds: int) -> None:
+    """A time may have a fraction."""
+    event = read(summary().replace("1sec", unit))
+    assert isinstance(event, protocol.GameSummary)
+    assert event.milliseconds(Decimal(units), 1) == milliseconds

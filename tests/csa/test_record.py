@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.csa.instant_engine import game_of
-from usi_engine.csa.game import Ending, ServerGame
+from tests.csa.server import START_POSITION
+from usi_engine.csa.game import ServerGame
 from usi_engine.csa.protocol import MoveMade
 from usi_engine.csa.record import RunningRecord, stem_of
 from usi_engine.records.games import load_games
@@ -32,7 +33,7 @@ def names_in(folder: Path) -> list[str]:
 def test_another_game_of_the_same_id_is_kept(tmp_path: Path, game_id: str) -> None:
     """A later game of the same id gets a name of its own, even if it begins with the same moves."""
     first = game_of("+7776FU", game_id=game_id)
-    first.end(Ending("unknown", "CUT"))
+    first.finish("unknown", "CUT")
     paths = [save(first, tmp_path)]
     paths += [save(game_of("+7776FU", *more, game_id=game_id), tmp_path) for more in ([], ["-3334FU"], ["-8384FU"])]
     stem = game_id or "game"
@@ -44,17 +45,17 @@ def test_a_resumed_game_replaces_its_first_part(tmp_path: Path) -> None:
     """The record of a game with another end or other moves stays, and that of a game which another client plays."""
     other = game_of("+7776FU")
     other.handle(MoveMade("-3334FU"))
-    other.end(Ending("lose", "RESIGN"))
+    other.finish("lose", "RESIGN")
     first = game_of("+7776FU", "-3334FU")
-    first.end(Ending("unknown", "CUT"))
+    first.finish("unknown", "CUT")
     assert [save(other, tmp_path).name, save(first, tmp_path).name] == ["id.csa", "id-2.csa"]
-    resumed = game_of("+2726FU", offered="\n+7776FU,T1\n-3334FU,T1")
+    resumed = game_of("+2726FU", position=START_POSITION + "\n+7776FU,T1\n-3334FU,T1")
     assert save(resumed, tmp_path).name == "id-2.csa"
     assert moves_of(tmp_path / "id-2.csa") == ("7g7f", "3c3d", "2g2f")
-    assert moves_of(save(game_of(offered="\n+2726FU,T1"), tmp_path)) == ("2g2f",)
+    assert moves_of(save(game_of(position=START_POSITION + "\n+2726FU,T1"), tmp_path)) == ("2g2f",)
     assert names_in(tmp_path) == ["id-2.csa", "id-3.csa", "id.csa"]
     for _ in range(2):
-        assert RunningRecord(game_of(offered="\n+9796FU,T1"), tmp_path, print)._writer.close()
+        assert RunningRecord(game_of(position=START_POSITION + "\n+9796FU,T1"), tmp_path, print)._writer.close()
     assert names_in(tmp_path) == [*(f"id-{number}.csa" for number in range(2, 6)), "id.csa"]
 
 

@@ -15,7 +15,6 @@ from tests.page.checks import faults_of, walk_to
 from tests.page.conftest import THEMES, WIDTHS, OpenPage
 from tests.programs import ROOT
 from usi_engine import language
-from usi_engine.core import load_core
 from usi_engine.play.record import load
 
 # A mate in seven plies, with a promotion and a drop.
@@ -89,7 +88,7 @@ def test_a_whole_game(start: Start, open_page: OpenPage, tmp_path: Path) -> None
     with page.expect_download() as download:
         page.get_by_role("link", name="Save as KIF").click()
     download.value.save_as(tmp_path / "game.kif")
-    assert load(tmp_path / "game.kif", load_core())[0].moves == WHOLE_GAME
+    assert load(tmp_path / "game.kif").root.last().moves() == WHOLE_GAME
     with page.expect_popup() as popup:
         page.get_by_role("link", name="Open the analysis").click(timeout=20_000)
     expect(popup.value.locator(".move")).to_have_count(1 + len(WHOLE_GAME))

@@ -20,24 +20,20 @@ from typing import Any
 import pytest
 
 from tests.engine.fake_core import Script, make_core
-from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
+from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
 from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.analysis.page import read
-from usi_engine.core import CoreError, load_core
-from usi_engine.csa.clock import TimeControl
+from usi_engine.core import CoreError
 from usi_engine.game import session
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
-from usi_engine.play.game import HANDICAPS, LiveGame
-from usi_engine.play.match import Match, Settings
+from usi_engine.play.game import CHOICES, HANDICAPS, PersonGame, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
-from usi_engine.play.table import Table
-from usi_engine.play.terms import CHOICES, Terms
+from usi_engine.play.shared_game import SharedGame
 from usi_engine.records.tree import Record
 from usi_engine.usi.protocol import STARTPOS
 
-CORE = load_core()
 TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
 JSON = {"Content-Type": "application/json"}
 
@@ -52,17 +48,15 @@ class Pages:
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
         self.opponent.set("USI_OwnBook", "false")
-        chosen = Settings(**{"seconds": 0.02, "level": 20} | settings)
-        self.table = Table(
-            Match(LiveGame(CORE, start), chosen), self.opponent, Terms.of(chosen, None), "material", started=started
-        )
-        site = browser.GameSite(self.table)
+        game = PersonGame(Settings(**{"seconds": 0.02} | settings), Record(start))
+        self.shared = SharedGame(game, self.opponent, "material", started=started)
+        site = browser.GameSite(self.shared)
         self.server = PageServer(site.get, site.post)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        self.table.open()
+        self.shared.open()
 
     def close(self) -> None:
-        self.table.close()
+        self.shared.close()
         self.server.shutdown()
         self.server.server_close()
         self.opponent.close()
@@ -79,17 +73,17 @@ class Pages:
 
     def act(self, action: str, **values: Any) -> tuple[int, dict[str, Any]]:
         """Send an action for the present position, unless `values` name another."""
-        state = self.table.state()
+        state = self.shared.state()
         data = {"action": action, "line": state["line"], "ply": state["ply"]} | values
         status, body, _headers = self.request("act", json.dumps(data).encode())
         return status, json.loads(body)
 
     def moves(self) -> list[str]:
-        return [move["usi"] for move in self.table.state()["moves"]]
+        return [move["usi"] for move in self.shared.state()["moves"]]
 
     def until(self, name: str, value: Any = True) -> dict[str, Any]:
         """Wait until the state has this value; return it."""
-        state, end = self.table.state(), time.monotonic() + 20
+        state, end = self.shared.state(), time.monotonic() + 20
         while state[name] != value:
             assert time.monotonic() < end, state
             state = json.loads(self.request(f"changes?{state['version']}")[1])
@@ -109,7 +103,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Pages]]:
 @pytest.fixture
 def pages(opened: list[Pages]) -> Pages:
     """A game of two people that has begun."""
-    opened.append(Pages(side=""))
+    opened.append(Pages(side="both"))
     return opened[0]
 
 
@@ -203,7 +197,7 @@ def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
     ],
 )
 def test_refused_actions_change_nothing(pages: Pages, action: str, values: dict[str, Any], message: str) -> None:
-    before = pages.table.state()
+    before = pages.shared.state()
     status, answer = pages.act(action, **values)
     assert (status, answer["state"]) == (409, before)
     assert message in answer["error"]
@@ -228,11 +222,11 @@ def test_moves_taken_back(pages: Pages) -> None:
     """An action of a page that has not seen it is refused, even at the same ply."""
     for move in ("7g7f", "3c3d"):
         assert pages.act("move", move=move)[0] == 200
-    seen = pages.table.state()
+    seen = pages.shared.state()
     assert pages.act("take_back")[0] == 200 and pages.moves() == ["7g7f"]
     assert pages.act("move", move="8c8d")[0] == 200
     assert pages.act("resign", line=seen["line"], ply=seen["ply"])[0] == 409
-    assert pages.table.state()["ending"] == ""
+    assert pages.shared.state()["ending"] == ""
 
 
 @pytest.mark.parametrize("action", ["take_back", "new"])
@@ -246,11 +240,11 @@ def test_the_engine_is_interrupted(opened: list[Pages], action: str) -> None:
     assert pages.moves() == []
     pages.act("move", move="2g2f")
     time.sleep(0.1)
-    assert pages.moves() == ["2g2f"] and pages.table.state()["thinking"]
+    assert pages.moves() == ["2g2f"] and pages.shared.state()["thinking"]
 
 
 def test_two_pages_show_the_same_game(pages: Pages) -> None:
-    version, seen = pages.table.state()["version"], list[Any]()
+    version, seen = pages.shared.state()["version"], list[Any]()
     other = threading.Thread(target=lambda: seen.append(json.loads(pages.request(f"changes?{version}")[1])))
     other.start()
     answer = pages.act("move", move="7g7f")[1]
@@ -264,13 +258,13 @@ def test_two_pages_show_the_same_game(pages: Pages) -> None:
 )
 def test_ends_without_a_move(opened: list[Pages], action: str, start: str, ending: str) -> None:
     opened.append(pages := Pages(start))
-    assert pages.table.state()["canDeclare"] == (action == "declare")
+    assert pages.shared.state()["canDeclare"] == (action == "declare")
     assert pages.act(action)[1]["state"]["ending"].startswith(ending)
     assert pages.act(action)[1]["error"] == "the game is over"
 
 
 def test_a_hint(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("usi_engine.play.table.HINT_MILLISECONDS", 20)
+    monkeypatch.setattr("usi_engine.play.shared_game.HINT_MILLISECONDS", 20)
     assert pages.act("hint")[1]["state"]["thinking"]
     state = pages.until("thinking", False)
     assert state["hint"]["usi"] in state["legal"]
@@ -283,7 +277,7 @@ def test_the_record(pages: Pages, tmp_path: Path) -> None:
     assert status == 200 and headers["Content-Disposition"].startswith('attachment; filename="komadori-')
     path = tmp_path / "game.kif"
     path.write_bytes(body)
-    assert load(path, CORE)[0].moves == ["7g7f"]
+    assert [node.move for node in load(path).main_line] == ["7g7f"]
 
 
 def test_a_finished_game_is_analysed(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,21 +293,21 @@ def test_a_finished_game_is_analysed(opened: list[Pages], monkeypatch: pytest.Mo
 
 
 def test_the_clock_ends_the_game(opened: list[Pages]) -> None:
-    opened.append(pages := Pages(side="", control=TimeControl(byoyomi=50, unit=1)))
-    clock = pages.table.state()["clock"]
+    opened.append(pages := Pages(side="both", byoyomi=0.05))
+    clock = pages.shared.state()["clock"]
     assert (clock["b"], clock["byoyomi"], clock["running"]) == (0, 50, "b")
     time.sleep(0.1)
-    pages.table.check()
-    state = pages.table.state()
+    pages.shared.check()
+    state = pages.shared.state()
     assert "White wins" in state["ending"]
     assert (state["clock"]["running"], state["clock"]["b"], state["clock"]["w"]) == ("", -50, 0)
 
 
 def test_no_clock_runs_before_the_game(opened: list[Pages]) -> None:
-    opened.append(pages := Pages(started=False, control=TimeControl(total=1, unit=1)))
+    opened.append(pages := Pages(started=False, minutes=0.001 / 60))
     time.sleep(0.01)
-    pages.table.check()
-    state = pages.table.state()
+    pages.shared.check()
+    state = pages.shared.state()
     assert (state["ending"], state["clock"]["running"], state["legal"]) == ("", "", [])
 
 
@@ -347,7 +341,7 @@ def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPat
 def check_for_a_while(pages: Pages) -> None:
     end = time.monotonic() + 20
     while time.monotonic() < end:
-        pages.table.check()
+        pages.shared.check()
         time.sleep(0.01)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core_ext.board import Board
-from usi_engine.play.moves import MoveError, read_move
+from usi_engine.play.moves import read_move
+from usi_engine.rules import MoveError
 
 EXCHANGED = Board.from_moves(["7g7f", "3c3d", "8h2b+"])
 BISHOPS = Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"])

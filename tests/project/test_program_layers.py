@@ -28,9 +28,9 @@ LAYERS: dict[str, str] = {
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card plan features inputs device row_sums model progress export train",
     "learn ": "command",
-    "csa": "background clock position protocol connection game record client command",
-    "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "
-    "browser_server browser command",
+    "csa": "background protocol connection game record client command",
+    "play": "moves game opponent screen terminal record words questions dialogue review shared_game browser_server "
+    "browser command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

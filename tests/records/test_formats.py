@@ -12,7 +12,7 @@ from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of
 from usi_engine import language
 from usi_engine.records import csa, csa_position, jkf, usi_text
 from usi_engine.records.faults import FaultyText
-from usi_engine.records.time_words import limit_of, words_of
+from usi_engine.records.time_words import control_of, words_of
 from usi_engine.records.tree import Record
 
 START = Board().sfen()
@@ -166,8 +166,8 @@ def test_time_controls(words: str, line: str, again: str | None) -> None:
     assert line in text.splitlines()
     assert ("V3.0" in text.splitlines()) == line.startswith("$TIME:")
     assert csa.read(text).header["持ち時間"] == (again or words)
-    limit = limit_of(words)
-    assert limit is None or limit_of(words_of(limit)) == limit
+    control = control_of(words)
+    assert control is None or control_of(words_of(control)) == control
 
 
 # ---- JKF ----

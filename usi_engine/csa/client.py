@@ -15,16 +15,14 @@ from pathlib import Path
 
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
-from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.csa.game import CUT, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import RunningRecord
 from usi_engine.language import _, text_of
 from usi_engine.usi.driver import Engine, EngineEvent, EngineGone
-from usi_engine.usi.protocol import position_words
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
 LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10
-CUT = "CUT"
 
 
 def words() -> dict[str, str]:
@@ -233,18 +231,18 @@ class Client:
         return True
 
     def _announce(self, summary: GameSummary) -> None:
-        colors = {"+": _("Black"), "-": _("White")}
-        opponent = summary.names["-" if summary.color == "+" else "+"]
+        side = summary.side
+        color, opponent = (_("Black"), _("White"))[side], summary.names[1 - side]
         text = _("{game}: {color} against {opponent}, {times}")
-        control = summary.controls[summary.color]
-        self._note(text.format(game=summary.game_id, color=colors[summary.color], opponent=opponent, times=control))
+        times = summary.controls[side]
+        self._note(text.format(game=summary.game_id, color=color, opponent=opponent, times=times))
 
     def _play(self, game: ServerGame) -> None:
         """Play one game to its end. ConnectionLost, EngineError."""
         record = RunningRecord(game, self._settings.records, self._note)
         try:
             game.begin()
-            while game.ending is None:
+            while game.end is None:
                 event = self._next()
                 if isinstance(event, Interrupted):
                     self._handle_interrupt(game, event)
@@ -252,7 +250,7 @@ class Client:
                     game.handle(event)
                 record.follow()
         except ConnectionLost as cut:
-            game.end(Ending("unknown", CUT))
+            game.finish("unknown", CUT)
             reason = str(cut) or _("the connection was cut")
             raise ConnectionLost(_("{reason} during {game}").format(reason=reason, game=game.summary.game_id)) from None
         finally:
@@ -266,15 +264,14 @@ class Client:
 
     def _count_and_save(self, game: ServerGame, record: RunningRecord) -> None:
         """Count a game and write its record."""
-        ending = game.ending or Ending("unknown", CUT)
-        result = CUT if ending.cause == CUT else ending.result
+        cause = game.cause if game.end else CUT
+        result = CUT if cause == CUT else game.result
         self.tally[result] += 1
         try:
             place = str(record.finish())
         except Exception as error:  # whatever it is, the next game can be played
             self.lost_records += 1
-            moves = position_words(game.position.start, game.position.moves)
-            place = _("not saved: {error}; position {moves}").format(error=text_of(error), moves=moves)
+            place = _("not saved: {error}; position {moves}").format(error=text_of(error), moves=game.game.position)
         text = _("{result} at move {count} ({cause}): {place}")
-        values = {"result": words()[result], "count": len(game.played), "cause": ending.cause, "place": place}
+        values = {"result": words()[result], "count": len(game.played), "cause": cause, "place": place}
         self._note(text.format(**values))

@@ -3,32 +3,70 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
+from usi_engine.clock import Clock
 from usi_engine.csa import protocol
-from usi_engine.csa.clock import Clocks
-from usi_engine.csa.position import GamePosition, floodgate_comment
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
 from usi_engine.language import _
+from usi_engine.records.csa_position import read_position
+from usi_engine.records.notation import name_moves
 from usi_engine.records.tree import unmarked_text
 from usi_engine.records.writer import TimedMove
+from usi_engine.rules import End, LiveGame
 from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineGone
+from usi_engine.usi.protocol import Times, position_words
 
 # A game is resigned if the engine process ends by itself more often than this.
 MOST_RESTARTS = 2
+MOST_PV_MOVES = 20  # in a comment
+BROKEN_OFF, CUT = "CHUDAN", "CUT"  # causes: the first also of a verdict without one, the other of a lost connection
+# Reasons of ends by the server's causes.
+REASONS = {
+    "RESIGN": "resignation", "TIME_UP": "time", "ILLEGAL_MOVE": "illegal move", "ILLEGAL_ACTION": "illegal move",
+    "OUTE_SENNICHITE": "perpetual check", "SENNICHITE": "repetition", "MAX_MOVES": "move limit",
+    "JISHOGI": "declaration",
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Ending:
-    """The end of a game: `result` is ours (`win`, `lose`, `draw`, `unknown`), `cause` the server's word, or `CUT`."""
+def end_of(result: str, cause: str, side: int) -> End:
+    """Return the end of a game with this result for `side`."""
+    if result == "unknown":
+        return End("interrupted")
+    if result == "draw":
+        return End("impasse" if cause == "JISHOGI" else REASONS.get(cause, ""))
+    return End(REASONS.get(cause, ""), side if result == "win" else 1 - side)
 
-    result: str
-    cause: str
+
+def offered_game(summary: GameSummary) -> LiveGame:
+    """Return the game at its start. ValueError if the position cannot be read."""
+    start = read_position(summary.position)
+    if not {"K", "k"} <= set(start.partition(" ")[0]):
+        raise ValueError(_("a king is missing in '{position}'").format(position=start))
+    return LiveGame(start, clock=Clock(*summary.controls))
+
+
+def line_in_csa(game: LiveGame, moves: Sequence[str]) -> list[str]:
+    """Return a line from the game's position in CSA, up to its first illegal move."""
+    named = name_moves(game.start, moves[:MOST_PV_MOVES], game.moves, lambda board, move: board.csa(move))
+    return [move.text for move in named]
+
+
+def floodgate_comment(game: LiveGame, value: int | None, pv: Sequence[str]) -> str:
+    """Return the value and line of the next move in floodgate's form, `* VALUE REPLY ...`; empty without a value.
+
+    `value` is the mover's, the comment's is Black's. `pv` begins with the move itself, the comment with the reply.
+    """
+    if value is None:
+        return ""
+    return " ".join([f"* {-value if game.turn else value}", *line_in_csa(game, pv)[1:]])
 
 
 class ServerGame:
-    """A game from the agreement on. ValueError if the start position or the moves made before cannot be read."""
+    """A game from the agreement on. ValueError if the start position or the moves made before cannot be read.
+
+    The server decides when and how it ends: `end` is its verdict, for the reason `cause` in its own words.
+    """
 
     def __init__(
         self,
@@ -41,19 +79,23 @@ class ServerGame:
         margin_ms: int = 0,
     ) -> None:
         self.summary, self.begun = summary, time.time()
-        self.position = GamePosition(summary.position)
-        self.played: list[TimedMove] = []
-        self.ending: Ending | None = None
+        self.game, self._comments = offered_game(summary), list[str]()
+        self.end: End | None = None
+        self.cause, self.result = "", "unknown"  # ours: `win`, `lose`, `draw`, `unknown`
         self.last_ms: int | None = None  # time of the resignation or declaration that ended the game
         self._engine, self._send, self._note, self._may_ponder = engine, send, note, ponder
         self._margin_ms = margin_ms
-        self._clocks = Clocks(summary.controls)
         self._awaited = 0  # the search whose answer is to be sent; 0: none
         self._pondering = 0  # the last search on the opponent's time
-        self._comment = self._reply = self._pondered = self._cause = ""
+        self._comment = self._reply = self._pondered = ""
         self._restarts = 0
         for made in summary.moves:
             self._record_move(made)
+
+    @property
+    def played(self) -> list[TimedMove]:
+        """The moves with their times and comments; another thread may read them."""
+        return list(map(TimedMove, self.game.moves, self.game.milliseconds, self._comments))
 
     def begin(self) -> None:
         """Begin the game after both players have agreed."""
@@ -61,7 +103,7 @@ class ServerGame:
         self._start_turn()
 
     def handle(self, event: Event | BestMove | EngineGone) -> None:
-        """Handle an event; the last one sets `ending`. EngineError."""
+        """Handle an event; the last one sets `end`. EngineError."""
         if isinstance(event, MoveMade):
             self._take_move(event)
         elif isinstance(event, BestMove):
@@ -72,24 +114,28 @@ class ServerGame:
         elif isinstance(event, Special):
             self._take_special(event)
         elif isinstance(event, Cause):
-            self._cause = event.word
+            self.cause = event.word
         elif isinstance(event, Outcome):
-            self.end(Ending(event.result, self._cause or "CHUDAN"))
+            self.finish(event.result, self.cause or BROKEN_OFF)
 
     def interrupt(self) -> None:
         """Ask the server to break the game off."""
         self._send(protocol.INTERRUPT)
 
-    def end(self, ending: Ending) -> None:
+    def finish(self, result: str, cause: str) -> None:
         """End the game and tell the engine the result."""
-        self.ending = ending
+        self.result, self.cause, self.end = result, cause, end_of(result, cause, self.summary.side)
         self._awaited = 0
-        self._engine.game_over(ending.result)
+        self._engine.game_over(result)
 
     def _record_move(self, made: MoveMade) -> None:
         comment, self._comment = self._comment, ""
-        usi = self.position.push(made.csa)
-        self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment)))
+        try:
+            move = self.game.board.parse_csa(made.csa)
+        except ValueError:
+            raise ValueError(_("illegal move: '{move}'").format(move=made.csa)) from None
+        self.game.push(move, self.summary.milliseconds(made.units, made.side))
+        self._comments.append(unmarked_text(comment))
 
     def _take_move(self, made: MoveMade) -> None:
         try:
@@ -97,7 +143,7 @@ class ServerGame:
         except ValueError:
             # The server decides: its verdict follows.
             text = _("the server sent the illegal move '{move}' in '{position}'")
-            self._note(text.format(move=made.csa, position=self.position.command()))
+            self._note(text.format(move=made.csa, position=self._command()))
             return
         self._awaited = 0  # the server may make our move for us; the engine's answer is then of no use
         self._start_turn()
@@ -105,29 +151,33 @@ class ServerGame:
     def _take_special(self, special: Special) -> None:
         # shogi-server repeats a declaration without its time.
         if special.units is not None:
-            self.last_ms = self.summary.controls[self.summary.color].milliseconds(special.units)
+            self.last_ms = self.summary.milliseconds(special.units, self.summary.side)
 
     def _start_turn(self) -> None:
-        if self.position.turn == self.summary.color:
+        if self.game.turn == self.summary.side:
             self._think()
-        elif self._may_ponder and self._reply and self.position.line([self._reply]):
+        elif self._may_ponder and self._reply and line_in_csa(self.game, [self._reply]):
             self._ponder()
 
     def _think(self) -> None:
-        hit = self._pondered and self.position.moves[-1] == self._pondered and self._engine.busy
+        hit = self._pondered and self.game.moves[-1] == self._pondered and self._engine.busy
         self._pondered = ""
         if hit:
             self._awaited = self._pondering
             self._engine.ponderhit()
         else:
-            self._awaited = self._engine.go(self.position.command(), self._go_words())
+            self._awaited = self._engine.go(self._command(), self._go_words())
 
     def _ponder(self) -> None:
         self._pondered, self._reply = self._reply, ""
-        self._pondering = self._engine.go(self.position.command(self._pondered), self._go_words(), ponder=True)
+        self._pondering = self._engine.go(self._command(self._pondered), self._go_words(), ponder=True)
+
+    def _command(self, *more: str) -> str:
+        """Return the USI command that sets up the position, after further moves."""
+        return f"position {position_words(self.game.start, [*self.game.moves, *more])}"
 
     def _go_words(self) -> str:
-        return self._clocks.go_words(self.summary.color, self._margin_ms)
+        return Times.of(self.game.clock, self.summary.side, self._margin_ms).words()
 
     def _answer(self, answer: BestMove) -> None:
         if answer.search != self._awaited:
@@ -138,12 +188,12 @@ class ServerGame:
             self._send(words[answer.move])
             return
         try:
-            csa = self.position.csa(answer.move)
+            csa = self.game.board.csa(answer.move)
         except ValueError:
             self._note(_("resigning, because the engine answered the illegal move '{move}'").format(move=answer.move))
             self._send(protocol.RESIGN)
             return
-        self._comment = floodgate_comment(self.position, answer.thought.value, answer.thought.pv)
+        self._comment = floodgate_comment(self.game, answer.thought.value, answer.thought.pv)
         self._reply = answer.ponder
         self._send(protocol.move(csa, self._comment))
 

@@ -1,6 +1,6 @@
 """The text of the CSA server protocol 1.2.1: parses server lines to frozen events, formats commands. It does no I/O.
 
-Protocol: http://www2.computer-shogi.org/protocol/ (tcp_ip_server_121.html). Colors are `+` (Black) and `-` (White).
+Protocol: http://www2.computer-shogi.org/protocol/ (tcp_ip_server_121.html).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from usi_engine.csa.clock import LONGEST_MS, TimeControl
+from usi_engine.clock import LONGEST_MS, TimeControl
 from usi_engine.language import _
 
-COLORS = ("+", "-")
+COLORS = "+-"  # Black and White
 RESIGN, DECLARE_WIN, INTERRUPT, LOGOUT, KEEP_ALIVE = "%TORYO", "%KACHI", "%CHUDAN", "LOGOUT", ""
 TIME = r"(?:, ?T([0-9]+(?:\.[0-9]*)?))?"
 MOVE = re.compile(r"([+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2})" + TIME + r"(?:,.*)?")
@@ -59,24 +59,30 @@ class MoveMade:
     units: Decimal = Decimal(0)
 
     @property
-    def color(self) -> str:
+    def side(self) -> int:
         """The player who made it."""
-        return self.csa[0]
+        return COLORS.index(self.csa[0])
 
 
 @dataclass(frozen=True)
 class GameSummary:
     """The conditions of a game. `position` has the lines of the start position, `moves` the moves made from there (in a
-    resumed game, or one that starts from an opening).
+    resumed game, or one that starts from an opening). `units` are milliseconds of the times that the server reports,
+    nearly always 1000.
     """
 
     game_id: str
-    names: Mapping[str, str]
-    color: str  # ours
-    controls: Mapping[str, TimeControl]
+    names: tuple[str, str]  # Black's and White's, as all pairs
+    side: int  # ours
+    controls: tuple[TimeControl, TimeControl]
+    units: tuple[int, int]
     position: tuple[str, ...]
     moves: tuple[MoveMade, ...] = ()
     max_moves: int = 0  # 0: no limit
+
+    def milliseconds(self, units: Decimal | int, side: int) -> int:
+        """Return the milliseconds of a player's time that the server reports, at most LONGEST_MS."""
+        return min(round(units * self.units[side]), LONGEST_MS)
 
 
 @dataclass(frozen=True)
@@ -219,11 +225,13 @@ def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
     position = sections.get("Position", [])
     moves = [event for event in map(event_of, position) if isinstance(event, MoveMade)]
     try:
+        (black, black_unit), (white, white_unit) = (control_of(sections, color) for color in COLORS)
         return GameSummary(
             game_id=game_id,
-            names={color: fields.get(f"Name{color}", "") for color in COLORS},
-            color=color_of(fields),
-            controls={color: control_of(sections, color) for color in COLORS},
+            names=(fields.get("Name+", ""), fields.get("Name-", "")),
+            side=side_of(fields),
+            controls=(black, white),
+            units=(black_unit, white_unit),
             position=tuple(line for line in position if not MOVE.fullmatch(line)),
             moves=tuple(moves),
             max_moves=min(number_of(fields, "Max_Moves"), MOST_MOVES),
@@ -232,22 +240,22 @@ def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
         return BadSummary(game_id, str(error))
 
 
-def color_of(fields: Mapping[str, str]) -> str:
-    """Return our color. ValueError."""
+def side_of(fields: Mapping[str, str]) -> int:
+    """Return our side. ValueError."""
     color = fields.get("Your_Turn", "")
-    if color not in COLORS:
+    if color not in tuple(COLORS):
         raise ValueError(_("Your_Turn is '{text}', neither + nor -").format(text=color))
-    return color
+    return COLORS.index(color)
 
 
-def control_of(sections: Mapping[str, Sequence[str]], color: str) -> TimeControl:
-    """Return a player's time control, from the sections `Time` and `Time+` or `Time-`. ValueError."""
+def control_of(sections: Mapping[str, Sequence[str]], color: str) -> tuple[TimeControl, int]:
+    """Return a player's time control and unit of time, from the sections `Time` and `Time+` or `Time-`. ValueError."""
     fields = fields_of([*sections.get("Time", []), *sections.get(f"Time{color}", [])])
     unit = unit_of(fields.get("Time_Unit", "1sec"))
     total, byoyomi, increment = (number_of(fields, name) * unit for name in ("Total_Time", "Byoyomi", "Increment"))
     if max(total, byoyomi, increment, unit) > LONGEST_MS:
         raise ValueError(_("a time of more than {seconds} seconds").format(seconds=LONGEST_MS // 1000))
-    return TimeControl(total, byoyomi, increment, unit)
+    return TimeControl(total, byoyomi, increment), unit
 
 
 def unit_of(text: str) -> int:

@@ -8,29 +8,22 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+from usi_engine import rules
 from usi_engine.csa.background import BackgroundWriter
-from usi_engine.csa.clock import TimeControl
-from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.csa.game import ServerGame
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
 from usi_engine.records import csa
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import decoded
-from usi_engine.records.time_words import Limit, words_of
+from usi_engine.records.time_words import words_of
 from usi_engine.records.tree import End
 from usi_engine.records.writer import INTERRUPTED, local_time, loss, text_of_moves
 from usi_engine.usi.output import printable
 
-# CSA's names of the ends by the server's cause: of a loss by the player to move, and of a draw.
-LOST = {
-    "RESIGN": "TORYO",
-    "TIME_UP": "TIME_UP",
-    "ILLEGAL_MOVE": "ILLEGAL_MOVE",
-    "ILLEGAL_ACTION": "ILLEGAL_MOVE",
-    "OUTE_SENNICHITE": "ILLEGAL_MOVE",
-}
-DRAWN = {"SENNICHITE": "SENNICHITE", "MAX_MOVES": "MAX_MOVES", "JISHOGI": "JISHOGI"}
-OTHER = {"+": "-", "-": "+"}
+# CSA's names of the ends: of a loss by the player to move, and of a draw.
+LOST = {"resignation": "TORYO", "time": "TIME_UP", "illegal move": "ILLEGAL_MOVE", "perpetual check": "ILLEGAL_MOVE"}
+DRAWN = {"repetition": "SENNICHITE", "move limit": "MAX_MOVES", "impasse": "JISHOGI"}
 ENDED = "終了日時"
 SUFFIX = ".csa"
 LONGEST_STEM = 200
@@ -38,41 +31,35 @@ LONGEST_STEM = 200
 DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 
 
-def end_of(ending: Ending, color: str, turn: str) -> End:
-    """Return the end in a record; `color` is ours, `turn` the side to move. A game that was cut off is interrupted."""
-    if ending.result == "draw":
-        return End(DRAWN.get(ending.cause, "HIKIWAKE"))
-    loser = color if ending.result == "lose" else OTHER[color]
-    if ending.cause == "JISHOGI" and ending.result != "unknown" and loser != turn:
-        return End("KACHI")
-    if ending.result == "unknown" or ending.cause not in LOST:
-        return End(INTERRUPTED)
-    return loss(LOST[ending.cause], loser, turn)
-
-
 def end_of_game(game: ServerGame) -> End:
-    """Return the end in the record of a game; one that still runs is interrupted."""
-    end = end_of(game.ending or Ending("unknown", "CUT"), game.summary.color, game.position.turn)
+    """Return the end in the record of a game; one that still runs, or was cut off, is interrupted."""
+    end = named_end(game.end or rules.End("interrupted"), game.game.turn)
     end.milliseconds = game.last_ms
     return end
+
+
+def named_end(end: rules.End, turn: int) -> End:
+    """Return an end as records name it; `turn` is the side to move."""
+    if end.winner is None:
+        return End(INTERRUPTED if end.reason == "interrupted" else DRAWN.get(end.reason, "HIKIWAKE"))
+    if end.reason == "declaration" and end.winner == turn:
+        return End("KACHI")
+    if end.reason not in LOST:
+        return End(INTERRUPTED)
+    return loss(LOST[end.reason], "+-"[1 - end.winner], "+-"[turn])
 
 
 def header_of(game: ServerGame, *, ended: bool) -> dict[str, str]:
     """Return the players' names, the game's id and times, with the keys of KIF."""
     names, controls = game.summary.names, game.summary.controls
-    header = {"先手": names["+"], "後手": names["-"], "棋戦": game.summary.game_id}
+    header = {"先手": names[0], "後手": names[1], "棋戦": game.summary.game_id}
     header = {key: printable(text) for key, text in header.items()}
     header["開始日時"] = local_time(game.begun)
     if ended:
         header[ENDED] = local_time(time.time())
-    if controls["+"] == controls["-"]:
-        return header | {"持ち時間": words_of(limit(controls["+"]))}
-    return header | {"先手持ち時間": words_of(limit(controls["+"])), "後手持ち時間": words_of(limit(controls["-"]))}
-
-
-def limit(control: TimeControl) -> Limit:
-    """Return a time control in whole seconds."""
-    return Limit(control.total // 1000, control.byoyomi // 1000, control.increment // 1000)
+    if controls[0] == controls[1]:
+        return header | {"持ち時間": words_of(controls[0])}
+    return header | {"先手持ち時間": words_of(controls[0]), "後手持ち時間": words_of(controls[1])}
 
 
 def stem_of(game_id: str) -> str:
@@ -131,7 +118,7 @@ class RunningRecord:
     def _write(self, *, ended: bool) -> Path:
         game = self._game
         header = header_of(game, ended=ended)
-        text = text_of_moves("csa", game.position.start, game.played, end_of_game(game), header)
+        text = text_of_moves("csa", game.game.start, game.played, end_of_game(game), header)
         if self._path:
             write_text(self._path, text)
         else:
@@ -179,7 +166,7 @@ def is_first_part(path: Path, game: ServerGame) -> bool:
     except (OSError, ValueError):
         return False
     moves = [node.move for node in record.main_line]
-    players = tuple(printable(game.summary.names[color]).strip() for color in "+-")
-    same = record.players == players and record.start.split()[:3] == game.position.start.split()[:3]
+    players = tuple(printable(name).strip() for name in game.summary.names)
+    same = record.players == players and record.start.split()[:3] == game.game.start.split()[:3]
     broken_off = record.end is not None and record.end.name == INTERRUPTED and ENDED in record.header
     return bool(same and broken_off and moves and moves == offered[: len(moves)])

@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 from usi_engine.analysis.page import PAGES, read, with_data
 from usi_engine.language import _
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
-from usi_engine.play.moves import MoveError
-from usi_engine.play.table import Table
+from usi_engine.play.shared_game import SharedGame
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import encoded
 from usi_engine.records.writer import text_of
+from usi_engine.rules import MoveError
 
 KINDS = {".css": "text/css", ".js": "text/javascript"}
 FILES = ("board.css", "page.css", "game.css", "board.js", "page.js", "game.js")
@@ -30,8 +30,8 @@ WAIT_SECONDS = 20.0  # a page asks again after this time without a change
 class GameSite:
     """The pages of a game, and `act` and `changes` for the page's script."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, shared: SharedGame) -> None:
+        self._shared = shared
         self._pages: dict[str, Callable[[str], Answer]] = {
             "": self._page, "changes": self._changes, "game.kif": self._record, "analysis.html": self._analysis,
         }  # fmt: skip
@@ -49,50 +49,50 @@ class GameSite:
         if name != "act":
             raise Refused(404, "there is no such page")
         try:
-            return json_answer({"state": self._table.act(data)})
+            return json_answer({"state": self._shared.act(data)})
         except MoveError as error:
-            return json_answer({"error": str(error), "state": self._table.state()}, 409)
+            return json_answer({"error": str(error), "state": self._shared.state()}, 409)
 
     def _page(self, _query: str) -> Answer:
-        return Answer(with_data(read("game.html"), {"state": self._table.state()}).encode(), HTML)
+        return Answer(with_data(read("game.html"), {"state": self._shared.state()}).encode(), HTML)
 
     def _changes(self, query: str) -> Answer:
         version = int(query) if query.isascii() and query.isdigit() and len(query) < 18 else -1
-        return json_answer(self._table.wait(version, WAIT_SECONDS))
+        return json_answer(self._shared.wait(version, WAIT_SECONDS))
 
     def _record(self, _query: str) -> Answer:
         name = time.strftime("komadori-%Y%m%d-%H%M%S.kif")
         try:
-            body = encoded(Path(name), text_of(self._table.record(), "kif"), "")
+            body = encoded(Path(name), text_of(self._shared.record(), "kif"), "")
         except RecordError as error:
             raise Refused(500, str(error)) from None
         return Answer(body, "application/octet-stream", download=name)
 
     def _analysis(self, _query: str) -> Answer:
-        page = self._table.review_page()
+        page = self._shared.review_page()
         if not page:
             raise Refused(404, _("the analysis is not ready"))
         return Answer(page.encode(), HTML, policy=ONE_FILE_POLICY)
 
 
-def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
+def play(shared: SharedGame, *, show: bool, say: Callable[[str], None]) -> NoReturn:
     """Serve the pages until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError, CoreError."""
-    site = GameSite(table)
+    site = GameSite(shared)
     with PageServer(site.get, site.post) as server:
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
-        table.open()
+        shared.open()
         try:
             say(_("The game is at {address}").format(address=server.url))
             say(_("Ctrl-C ends the program."))
             if show:
                 open_browser(server.url)
             while True:
-                table.check()
+                shared.check()
                 time.sleep(CLOCK_SECONDS)
         finally:
-            table.close()
+            shared.close()
             server.shutdown()
-            if command := table.match.continuation("--browser"):
+            if command := shared.game.continuation("--browser"):
                 say(_("To go on: {command}").format(command=command))
 
 

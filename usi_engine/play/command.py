@@ -10,23 +10,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, load_core, report
+from usi_engine.core import CoreError, board_after, load_core, report
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
-from usi_engine.play.game import HANDICAPS, LiveGame
-from usi_engine.play.game_loop import GameLoop, file_named
-from usi_engine.play.match import SIDES, Match, Settings, control_of, side_of
+from usi_engine.play.dialogue import Dialogue, file_named
+from usi_engine.play.game import EVEN, HANDICAPS, SIDES, PersonGame, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
-from usi_engine.play.record import is_own, load
-from usi_engine.play.screen import Screen, has_kanji
-from usi_engine.play.terms import Terms
-from usi_engine.play.view import View, say_now
+from usi_engine.play.record import is_own, load, side_and_level
+from usi_engine.play.screen import Screen, View, has_kanji
 from usi_engine.records.formats import SUFFIXES
+from usi_engine.records.tree import Record
 from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
-from usi_engine.usi.protocol import STARTPOS, position_of
+from usi_engine.usi.output import show
+from usi_engine.usi.protocol import SetPosition, position_of
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64
@@ -92,35 +91,43 @@ def records_in(folder: Path) -> list[Path]:
         return []
 
 
-def game_of(args: argparse.Namespace, core: Core) -> tuple[LiveGame, str, int | None]:
-    """Return the game to play, and the person's side and the level if a saved game names them. ValueError."""
+def record_given(args: argparse.Namespace) -> Record | None:
+    """Return the game or position to go on from, if the command line names one. ValueError."""
     text = " ".join(args.what)
     if not text:
-        return LiveGame(core, HANDICAPS.get(args.handicap, STARTPOS)), "", None
+        return None
     if args.handicap:
         raise ValueError(_("a handicap is for a new game"))
     file = file_of(args)
-    if file:
-        return load(file, core)
-    position = position_of(text)
-    return LiveGame(core, position.sfen, position.moves), "", None
+    return load(file) if file else record_at(position_of(text))
+
+
+def record_at(position: SetPosition) -> Record:
+    """Return a position with its moves as a record. ValueError if they are not legal."""
+    board_after(load_core(), position.sfen, position.moves)
+    record = Record(position.sfen)
+    node = record.root
+    for move in position.moves:
+        node = node.add(move)
+    return record
 
 
 def ask_missing(args: argparse.Namespace, side: str, level: int | None) -> None:
     """Ask for what neither the command line nor the saved game names; set the options. EOFError."""
     if args.level is None and level is None:
-        args.level = ask_level(input, say_now, DEFAULT_LEVEL)
+        args.level = ask_level(input, show, DEFAULT_LEVEL)
     if args.side is None and not side:
-        args.side = ask_side(input, say_now)
+        args.side = ask_side(input, show)
     if args.handicap is None and not args.what:
-        args.handicap = ask_handicap(input, say_now)
+        args.handicap = ask_handicap(input, show)
 
 
 def settings_of(args: argparse.Namespace, side: str, level: int | None) -> Settings:
     """Return the settings; side and level are a saved game's unless options name them."""
-    control = control_of(args.minutes, args.byoyomi, args.increment)
     chosen = next(number for number in (args.level, level, DEFAULT_LEVEL) if number is not None)
-    return Settings(side_of(args.side) if args.side else side or "b", chosen, max(args.seconds, 0.01), control)
+    handicap = args.handicap if args.handicap in HANDICAPS else EVEN
+    times = args.minutes, args.byoyomi, args.increment, args.seconds
+    return Settings(chosen, args.side or side or "black", handicap, *times)
 
 
 def prepare_input() -> None:
@@ -132,14 +139,14 @@ def prepare_input() -> None:
             importlib.import_module("readline")
 
 
-def view_of(args: argparse.Namespace, settings: Settings, on_terminal: bool) -> View:
-    """Return the view of the game: on a terminal that can draw in place, or as plain lines."""
-    screen = Screen(has_kanji(sys.stdout) and not args.letters, settings.side == "w")
+def view_of(args: argparse.Namespace, game: PersonGame, on_terminal: bool) -> View:
+    """Return the view of the game: in colour on a terminal, or as plain lines."""
+    screen = Screen(has_kanji(sys.stdout) and not args.letters, flipped=game.person == 1)
     if not on_terminal:
         return View(screen)
     from usi_engine.play.terminal import view_of_terminal  # noqa: PLC0415  (rich is slow to import)
 
-    return view_of_terminal(screen, ticking=not settings.control.is_unlimited())
+    return view_of_terminal(screen)
 
 
 def opponent_of(args: argparse.Namespace, say: Callable[[str], None]) -> Opponent:
@@ -150,36 +157,35 @@ def opponent_of(args: argparse.Namespace, say: Callable[[str], None]) -> Opponen
     return opponent
 
 
-def play_in_browser(game: LiveGame, settings: Settings, args: argparse.Namespace) -> int:
+def play_in_browser(game: PersonGame, args: argparse.Namespace) -> int:
     """Play on a page until Ctrl-C; return the exit status."""
     # They import a web server and the analysis, which the terminal does not need.
     from usi_engine.play.browser import play  # noqa: PLC0415
-    from usi_engine.play.table import Table  # noqa: PLC0415
+    from usi_engine.play.shared_game import SharedGame  # noqa: PLC0415
 
-    opponent, terms = opponent_of(args, say_now), Terms.of(settings, args.handicap)
-    table = Table(Match(game, settings), opponent, terms, args.eval, started=bool(args.what))
+    opponent = opponent_of(args, show)
     try:
         opponent.new_game()
-        play(table, show=not args.no_open, say=say_now)
+        play(SharedGame(game, opponent, args.eval, started=bool(args.what)), show=not args.no_open, say=show)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
         opponent.close()
 
 
-def play_in_terminal(game: LiveGame, settings: Settings, args: argparse.Namespace, on_terminal: bool) -> int:
+def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bool) -> int:
     """Play games until the person quits; return the exit status."""
-    view = view_of(args, settings, on_terminal)
+    view = view_of(args, game, on_terminal)
     opponent = opponent_of(args, view.say)
     file = file_of(args)
-    loop = GameLoop(Match(game, settings), opponent, view, file=file if file and is_own(file) else None)
+    dialogue = Dialogue(game, opponent, view, file=file if file and is_own(file) else None)
     try:
-        loop.run()
+        dialogue.run()
         status = 0
     except KeyboardInterrupt:
         status = INTERRUPTED
     print()
-    if loop.unsaved and (command := loop.continuation):
+    if dialogue.unsaved and (command := dialogue.game.continuation()):
         print(_("To go on: {command}").format(command=command))
     opponent.close()
     return status
@@ -187,15 +193,14 @@ def play_in_terminal(game: LiveGame, settings: Settings, args: argparse.Namespac
 
 def run(args: argparse.Namespace) -> int:
     """Play games; return the exit status. ValueError, CoreError, MemoryError, EOFError, KeyboardInterrupt."""
-    core, on_terminal = load_core(), sys.stdin.isatty() and sys.stdout.isatty()
-    game, side, level = game_of(args, core)
+    load_core()
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    record = record_given(args)
+    side, level = side_and_level(record) if record else ("", None)
     if on_terminal and not args.browser:
         ask_missing(args, side, level)
-        game = game if args.what else game_of(args, core)[0]
-    settings = settings_of(args, side, level)
-    if args.browser:
-        return play_in_browser(game, settings, args)
-    return play_in_terminal(game, settings, args, on_terminal)
+    game = PersonGame(settings_of(args, side, level), record)
+    return play_in_browser(game, args) if args.browser else play_in_terminal(game, args, on_terminal)
 
 
 def main(words: list[str]) -> int:

@@ -1,18 +1,22 @@
-"""The game that is being played: position, moves with their times, its end."""
+"""A person's game against the engine, or of two people: settings, who moves, moves taken back. It prints nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
-from usi_engine.core import Core, board_after
+from usi_engine import NAME
+from usi_engine.clock import Clock, TimeControl
+from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _, chosen
+from usi_engine.play.moves import read_move
 from usi_engine.records import bod
-from usi_engine.usi.protocol import STARTPOS, position_words
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from usi_engine.records.tree import Record
+from usi_engine.records.tree import Record
+from usi_engine.rules import End, LiveGame, MoveError
+from usi_engine.usi.arguments import DAY
+from usi_engine.usi.protocol import STARTPOS, Times
 
 # White plays without some pieces, and moves first.
 HANDICAPS = {
@@ -22,95 +26,184 @@ HANDICAPS = {
         "four": "四枚落ち", "six": "六枚落ち", "eight": "八枚落ち", "ten": "十枚落ち",
     }.items()
 }  # fmt: skip
-OTHER = {"b": "w", "w": "b"}
-SIGNS = {"b": "+", "w": "-"}  # the sides in clocks and records
+EVEN = "even"
+SIDES = {"black": 0, "white": 1, "both": None}  # the person's
+CHOICES = {"side": (*SIDES, "random"), "handicap": (EVEN, *HANDICAPS)}
+MOST = {"level": FULL_STRENGTH, "minutes": DAY / 60, "byoyomi": DAY, "increment": DAY, "seconds": DAY}
+PLAYER = "Player"
+
+
+def engine_name(level: int, word: str = "level") -> str:
+    """Return the engine's name in a record; on a screen, with another `word`."""
+    return f"{NAME} {word} {level}"
+
+
+def ending_text(end: End, winner: str) -> str:
+    """Return the message for the player; `winner` is a name."""
+    sentences = {
+        "checkmate": _("{winner} wins: the king is mated."),
+        "no moves": _("{winner} wins: no legal move is left."),
+        "resignation": _("{winner} wins by resignation."),
+        "declaration": _("{winner} wins by declaration (entering king)."),
+        "perpetual check": _("{winner} wins: perpetual check loses."),
+        "repetition": _("A draw by fourfold repetition."),
+        "time": _("{winner} wins on time."),
+    }
+    return sentences[end.reason].format(winner=winner)
 
 
 @dataclass(frozen=True)
-class Ending:
-    """The end of a game: `reason` is a key of `sentences`; `winner` is `b`, `w` or empty for a draw."""
+class Settings:
+    """Settings of a game, as the command line and a page name them.
 
-    reason: str
-    winner: str = ""
+    `side`: the person's, one of SIDES or `random`. The clock has `minutes`, and seconds a move: `byoyomi`, `increment`.
+    Without a clock, `seconds` is the engine's time for a move.
+    """
 
-    def text(self, winner: str) -> str:
-        """Return the message for the player; `winner` is a name."""
-        sentences = {
-            "mate": _("{winner} wins: the king is mated."),
-            "no moves": _("{winner} wins: no legal move is left."),
-            "resignation": _("{winner} wins by resignation."),
-            "declaration": _("{winner} wins by declaration (entering king)."),
-            "perpetual": _("{winner} wins: perpetual check loses."),
-            "repetition": _("A draw by fourfold repetition."),
-            "time": _("{winner} wins on time."),
-        }
-        return sentences[self.reason].format(winner=winner)
+    level: int = FULL_STRENGTH
+    side: str = "black"
+    handicap: str = EVEN
+    minutes: float = 0
+    byoyomi: float = 0
+    increment: float = 0
+    seconds: float = 2.0
 
-
-class LiveGame:
-    """A game from a start position, which may have moves already. ValueError if they are illegal."""
-
-    def __init__(self, core: Core, start: str = STARTPOS, moves: tuple[str, ...] = ()) -> None:
-        self._core = core
-        self.start = board_after(core, start, ()).sfen()
-        self.board: Board = board_after(core, start, moves)
-        self.milliseconds = [0] * len(moves)
-        self.saved: Record | None = None  # the record that the game goes on from
-        self.ending = self._ended()
+    @classmethod
+    def read(cls, data: Mapping[str, Any], seconds: float) -> Settings:
+        """Return the settings in a page's data, which names no `seconds`. MoveError quotes what is wrong."""
+        values: dict[str, Any] = {field.name: data.get(field.name) for field in fields(cls)} | {"seconds": seconds}
+        for name, value in values.items():
+            if not is_good(name, value):
+                raise MoveError(_("{name} cannot be '{value}'").format(name=name, value=value))
+        return cls(**values)
 
     @property
-    def moves(self) -> list[str]:
-        """The moves in USI."""
-        return self.board.moves()
+    def start(self) -> str:
+        """The start position."""
+        return HANDICAPS.get(self.handicap, STARTPOS)
 
     @property
-    def turn(self) -> str:
-        """The side to move, `b` or `w`."""
-        return "b" if self.board.turn == self._core.black else "w"
+    def control(self) -> TimeControl:
+        """The clock of each side."""
+        return TimeControl(int(self.minutes * 60_000), int(self.byoyomi * 1000), int(self.increment * 1000))
+
+    def person(self) -> int | None:
+        """Return the person's side, drawn by lot if it is `random`; None if both are."""
+        return random.choice((0, 1)) if self.side == "random" else SIDES[self.side]
+
+
+def is_good(name: str, value: object) -> bool:
+    """Return whether a setting can have this value."""
+    if name in CHOICES:
+        return value in CHOICES[name]
+    kinds = int if name == "level" else (int, float)
+    return isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value <= MOST[name]
+
+
+class PersonGame(LiveGame):
+    """A game with its players, which may go on from a record, whose moves were played on other clocks.
+
+    `person` is the person's side, None if both are; it and `level` may change.
+    """
+
+    def __init__(self, settings: Settings, record: Record | None = None) -> None:
+        self.record = record or Record(settings.start)
+        nodes = self.record.main_line
+        super().__init__(self.record.start, [node.move for node in nodes], Clock(settings.control))
+        self.milliseconds = [node.milliseconds or 0 for node in nodes]
+        self.settings, self.person, self.level = settings, settings.person(), settings.level
+
+    def again(self) -> PersonGame:
+        """Return a new game from the same start, between the same players."""
+        game = PersonGame(self.settings, Record(self.start))
+        game.person, game.level = self.person, self.level
+        return game
 
     @property
-    def position(self) -> str:
-        """The arguments of USI's `position`."""
-        return position_words(self.start, self.moves)
+    def engine_moves(self) -> bool:
+        """True if the engine is to move."""
+        return self.end is None and self.person == 1 - self.turn
+
+    @property
+    def person_moves(self) -> bool:
+        """True if a person is to move."""
+        return self.end is None and not self.engine_moves
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """The names of Black and White in a record."""
+        black, white = (engine_name(self.level) if self.person == 1 - side else PLAYER for side in (0, 1))
+        return black, white
+
+    def shown_name(self, side: int) -> str:
+        """Return the name of a player in the language of messages."""
+        return engine_name(self.level, _("level")) if self.person == 1 - side else _("Player")
+
+    def side_name(self, side: int) -> str:
+        """Return the name of a side, in Japanese those of a handicap if it is one."""
+        return (bod.sides_at(self.start) if chosen() == "ja" else ("Black", "White"))[side]
 
     @property
     def ending_text(self) -> str:
         """How the game ended; empty while it goes on."""
-        return self.ending.text(self.side_name(self.ending.winner)) if self.ending else ""
+        return ending_text(self.end, self.side_name(self.end.winner or 0)) if self.end else ""
 
-    def side_name(self, side: str) -> str:
-        """Return the name of `b` or `w`, in Japanese those of a handicap if it is one."""
-        names = bod.sides_at(self.start) if chosen() == "ja" else ("Black", "White")
-        return names[side == "w"]
+    def continuation(self, option: str = "") -> str:
+        """Return the command that continues the game; empty if it has ended or has no moves."""
+        if self.end or not self.moves:
+            return ""
+        side = next(name for name, number in SIDES.items() if number == self.person)
+        position = f'"{self.position}"' if "*" in self.position else self.position  # shells match names
+        words = ["usi_engine play", option, position, f"--level {self.level} --side {side}"]
+        return " ".join(filter(None, words))
 
-    def push(self, move: str, milliseconds: int = 0) -> None:
-        """Make a legal move, which may end the game. ValueError for any other text."""
-        self.board.push(move)
-        self.milliseconds.append(milliseconds)
-        self.ending = self._ended()
+    def left(self, side: int) -> int:
+        """Return the main time that a side has left at the start of its move, with the move's increment.
 
-    def pop(self) -> str:
-        """Take a move back. IndexError if there is none."""
-        move = self.board.pop()
-        self.milliseconds.pop()
-        self.ending = None
-        return move
+        After a loss on time it is the negative byoyomi: nothing is left of both.
+        """
+        if self.turn == side and self.end and self.end.reason == "time":
+            return -self.settings.control.byoyomi
+        return self.clock.allowed(side) - self.settings.control.byoyomi
 
-    def end(self, reason: str, winner: str = "") -> None:
-        """End the game without a move."""
-        self.ending = Ending(reason, winner)
+    def go_words(self) -> str:
+        """Return the arguments of the engine's next `go`; with a `movetime` it would not use its book."""
+        if self.clock:
+            return Times.of(self.clock, self.turn).words()
+        return f"btime 0 wtime 0 byoyomi {max(int(self.settings.seconds * 1000), 10)}"
 
-    def again(self) -> LiveGame:
-        """Return a new game from the same start."""
-        return LiveGame(self._core, self.start)
+    def move(self, text: str) -> None:
+        """Make the person's move, in any notation, or lose on time. MoveError if it is not legal."""
+        self.check_person_moves()
+        self.reply(read_move(text, self.board))
 
-    def _ended(self) -> Ending | None:
-        """Return the end by mate or repetition; None if the game goes on."""
-        if not self.board.legal_moves(include_all=True):
-            return Ending("mate" if self.board.is_check() else "no moves", OTHER[self.turn])
-        repeated = self.board.repetition()
-        if repeated == "draw":
-            return Ending("repetition")
-        if repeated == "none":
-            return None
-        return Ending("perpetual", self.turn if repeated == "win" else OTHER[self.turn])
+    def person_replies(self, answer: str) -> None:
+        """Carry out the answer of a person, who must be to move. MoveError."""
+        self.check_person_moves()
+        self.reply(answer)
+
+    def check_person_moves(self) -> None:
+        """Raise MoveError unless a person is to move."""
+        if self.end:
+            raise MoveError(_("the game is over"))
+        if self.engine_moves:
+            raise MoveError(_("it is the engine's turn"))
+
+    def reply(self, answer: str) -> None:
+        """Carry out a player's answer: a legal move, `resign` or `win`. It may come too late."""
+        spent = self.clock.spent
+        if answer in ("resign", "win") or not self.lose_on_time(spent):
+            self.answer(answer, spent)
+
+    def take_back(self) -> None:
+        """Go back to the person's last turn: take back the person's move and the answer to it, if any. MoveError."""
+        own_turn = self.turn == self.person and (self.end is None or len(self.moves) > 1)
+        count = 2 if own_turn else 1
+        if len(self.moves) < count:
+            raise MoveError(_("there is no move to take back"))
+        for _move in range(count):
+            self.pop()
+
+    def can_declare(self) -> bool:
+        """Return True if the person to move can declare a win."""
+        return self.person_moves and self.board.can_declare()

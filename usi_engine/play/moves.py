@@ -13,6 +13,7 @@ from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
 from usi_engine.language import _, chosen
 from usi_engine.records import usi_text
 from usi_engine.records.notation import western_text
+from usi_engine.rules import MoveError
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -22,10 +23,6 @@ STRICT = {"成り": "成", "なり": "成", "成らず": "不成", "ならず": 
 LOOSE = re.compile("|".join(STRICT))
 DIGITS = re.compile(r"([1-9]{4})(\+?)")
 CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})[1-9]{2}[A-Z]{2}")
-
-
-class MoveError(ValueError):
-    """Text that is not a legal move; the message is one line for the player."""
 
 
 class UnknownMove(MoveError):

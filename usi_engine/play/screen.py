@@ -1,17 +1,20 @@
-"""The board as rows of cells: kanji or letters, seen from either side."""
+"""The board as rows of cells, kanji or letters, seen from either side; output and input as plain lines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from core_ext.shogi.ki2 import RANKS
 from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, WIDE_FILES
+from usi_engine.usi.output import show
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
 KANJI = {**KIF_PIECES, "+L": "杏", "+N": "圭", "+S": "全"}  # one a square
 HAND = "RBGSNLP"
+WIDTH = 80  # of plain lines
 
 
 class Cell(NamedTuple):
@@ -76,3 +79,21 @@ class Screen:
         pieces = [names[letter] + (str(held[letter]) if held[letter] > 1 else "") for letter in HAND if letter in held]
         mark = "▲△"[color] if self.kanji else ("Black:", "White:")[color]
         return [Cell(f" {mark} {labels[color]}  [{' '.join(pieces) or '-'}]", "turn" if board.turn == color else "")]
+
+
+class View:
+    """The output and input of a dialogue. `read` returns a line for a prompt (EOFError at the end)."""
+
+    def __init__(self, screen: Screen, read: Callable[[str], str] = input, width: int = WIDTH) -> None:
+        self.screen, self.read, self.width = screen, read, width
+
+    def show(self, board: Board, labels: tuple[str, str]) -> None:
+        """Show the board; the labels come before Black's hand and White's."""
+        self.say("\n" + self.screen.text(board, labels))
+
+    def say(self, text: str) -> None:
+        """Show lines of text, which need not be trusted."""
+        show(*text.split("\n"))
+
+    def wait(self, text: str) -> None:
+        """Say that the person must wait; plain lines do not."""

@@ -13,7 +13,7 @@ from core_ext.shogi.ki2 import square_of
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import LETTERS, Setup, position_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
-from usi_engine.records.time_words import limit_of, words_of
+from usi_engine.records.time_words import control_of, words_of
 from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class Reader:
         if line.startswith("$"):
             keyword, _, value = line[1:].partition(":")
             key, value = KEYS.get(keyword, LIMITS.get(keyword, keyword)), value.strip()
-            limit = limit_of(value) if keyword in LIMITS else None
-            value = words_of(limit) if limit else value
+            control = control_of(value) if keyword in LIMITS else None
+            value = value if control is None else words_of(control)
         if key and value:
             self.record.header[key] = value
 
@@ -251,7 +251,7 @@ def standard(header: Mapping[str, str]) -> dict[str, str]:
     """Return the header with byoyomi as a part of the time control, and the date as the time of the start."""
     rest = dict(header)
     whole = f"{rest.get('持ち時間')}秒読み{rest.get('秒読み')}"
-    if limit_of(whole):
+    if control_of(whole) is not None:
         rest["持ち時間"] = whole
         del rest["秒読み"]
     if DATE.match(rest.get("対局日", "")) and "開始日時" not in rest:
@@ -261,13 +261,14 @@ def standard(header: Mapping[str, str]) -> dict[str, str]:
 
 def limit_line(key: str, words: str) -> str:
     """Return a time control; version 2.2 has hours, minutes and byoyomi, version 3.0 also seconds and increments."""
-    limit, keyword = limit_of(words), LIMIT_KEYWORDS.get(key, "TIME")
-    if limit is None:
+    control, keyword = control_of(words), LIMIT_KEYWORDS.get(key, "TIME")
+    if control is None:
         return f"${key}:{one_line(words)}"
-    minutes, seconds = divmod(limit.total, 60)
-    if keyword == "TIME" and not seconds and not limit.increment and minutes < 6000 and limit.byoyomi < 100:
-        return f"$TIME_LIMIT:{minutes // 60:02}:{minutes % 60:02}+{limit.byoyomi:02}"
-    return f"${keyword}:{limit.total}+{limit.byoyomi}+{limit.increment}"
+    main, byoyomi, increment = (part // 1000 for part in (control.main, control.byoyomi, control.increment))
+    minutes, seconds = divmod(main, 60)
+    if keyword == "TIME" and not seconds and not increment and minutes < 6000 and byoyomi < 100:
+        return f"$TIME_LIMIT:{minutes // 60:02}:{minutes % 60:02}+{byoyomi:02}"
+    return f"${keyword}:{main}+{byoyomi}+{increment}"
 
 
 def time_lines(milliseconds: int | None) -> Iterator[str]:

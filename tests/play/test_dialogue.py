@@ -13,40 +13,47 @@ from typing import Any
 import pytest
 
 from tests.engine.fake_core import Script, make_core
+from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
 from tests.programs import ROOT, run_command
 from usi_engine.core import load_core
-from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
-from usi_engine.play.game import HANDICAPS, LiveGame
-from usi_engine.play.game_loop import GameLoop, value_text
-from usi_engine.play.match import Match, Settings
+from usi_engine.play.dialogue import Dialogue, value_text
+from usi_engine.play.game import HANDICAPS, PersonGame, Settings
 from usi_engine.play.opponent import Opponent
-from usi_engine.play.record import PLAYER, engine_name, load, save
-from usi_engine.play.screen import Screen
-from usi_engine.play.view import View
+from usi_engine.play.record import load, save, side_and_level
+from usi_engine.play.screen import Screen, View
+from usi_engine.records.tree import Record
 from usi_engine.usi.protocol import STARTPOS
 
 CORE = load_core()
-MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
-# Black declares: king in the camp, ten pieces there, enough points.
-DECLARABLE = "KRBG5/SSSNNN3/LLL6/9/9/9/9/9/4k4 b RBGG12P 1"
+
+
+class Recorder(View):
+    """A view that keeps what is said."""
+
+    def __init__(self, said: list[str], read: Callable[[str], str]) -> None:
+        super().__init__(Screen(), read)
+        self._said = said
+
+    def say(self, text: str) -> None:
+        self._said.append(text)
 
 
 class Played:
-    """A loop with scripted input whose output is kept."""
+    """A dialogue with scripted input whose output is kept."""
 
-    def __init__(self, lines: list[str], game: LiveGame, settings: Settings, script: Script) -> None:
+    def __init__(self, lines: list[str], game: PersonGame, script: Script) -> None:
         self._lines: Iterator[str] = iter(lines)
         self.said: list[str] = []
         self.opponent = Opponent(self.said.append, lambda: make_core(script))
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
         self.opponent.set("USI_OwnBook", "false")
-        self.loop = GameLoop(Match(game, settings), self.opponent, View(Screen(), self._read, self.said.append))
+        self.dialogue = Dialogue(game, self.opponent, Recorder(self.said, self._read))
 
     def run(self) -> Played:
         try:
-            self.loop.run()
+            self.dialogue.run()
         finally:
             self.opponent.close()
         return self
@@ -63,7 +70,7 @@ class Played:
 
     @property
     def moves(self) -> list[str]:
-        return self.loop.game.moves
+        return self.dialogue.game.moves
 
     def has(self, text: str) -> bool:
         return any(text in said for said in self.said)
@@ -72,7 +79,11 @@ class Played:
 def play(*lines: str, start: str = STARTPOS, **settings: Any) -> Played:
     """Play these lines to their end against an engine that answers with its first move."""
     quick = Script(seconds=lambda depth: 0.0)
-    return Played(list(lines), LiveGame(CORE, start), Settings(**{"seconds": 0.05} | settings), quick).run()
+    return Played(list(lines), new_game(start, **settings), quick).run()
+
+
+def new_game(start: str = STARTPOS, **settings: Any) -> PersonGame:
+    return PersonGame(Settings(**{"seconds": 0.05} | settings), Record(start))
 
 
 def test_a_move_is_answered() -> None:
@@ -80,12 +91,12 @@ def test_a_move_is_answered() -> None:
     assert played.moves[::2] == ["7g7f", "2g2f"]
     assert len(played.moves) == 4
     assert played.has("▲７六歩 (7g7f)")
-    assert played.loop.unsaved
+    assert played.dialogue.unsaved
 
 
 def test_moves_of_the_book_are_named() -> None:
     """Also in a game without a clock."""
-    played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), Script(seconds=lambda depth: 0.0))
+    played = Played(["7g7f"], new_game(), Script(seconds=lambda depth: 0.0))
     played.opponent.set("USI_OwnBook", "true")
     assert played.run().said[-2].startswith("2. △") and played.said[-2].endswith("), from the book")
     assert not play("7g7f").has("book")
@@ -94,35 +105,35 @@ def test_moves_of_the_book_are_named() -> None:
 @pytest.mark.parametrize(
     ("words", "side", "own"),
     [
-        ("3c3d", "w", "3c3d"),  # the engine begins
-        ("swap 3c3d", "b", "3c3d"),
-        ("7g7f undo", "b", ""),
-        ("7g7f 2g2f 待った", "b", "7g7f"),
-        ("undo 3c3d undo", "w", ""),  # its first move stays
-        ("7g7f resign undo", "b", ""),
-        ("7g7f 3c3d undo 8c8d", "", "7g7f 8c8d"),  # two people
-        ("7g7f new quit 2g2f", "b", ""),
+        ("3c3d", "white", "3c3d"),  # the engine begins
+        ("swap 3c3d", "black", "3c3d"),
+        ("7g7f undo", "black", ""),
+        ("7g7f 2g2f 待った", "black", "7g7f"),
+        ("undo 3c3d undo", "white", ""),  # its first move stays
+        ("7g7f resign undo", "black", ""),
+        ("7g7f 3c3d undo 8c8d", "both", "7g7f 8c8d"),  # two people
+        ("7g7f new quit 2g2f", "black", ""),
     ],
 )
 def test_moves_of_the_person(words: str, side: str, own: str) -> None:
     played = play(*words.split(), side=side)
-    engine = {"b": 1, "w": 0, "": len(played.moves)}[played.loop.settings.side]
-    assert [move for number, move in enumerate(played.moves) if not side or number % 2 != engine] == own.split()
-    assert played.loop.game.ending is None
+    person = played.dialogue.game.person
+    assert [move for number, move in enumerate(played.moves) if person in (None, number % 2)] == own.split()
+    assert played.dialogue.game.end is None
 
 
 @pytest.mark.parametrize(
     ("words", "start", "side", "said"),
     [
-        ("undo", STARTPOS, "b", "no move to take back"),
-        ("", "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1", "b", "Black wins: the king is mated."),
-        ("G*5b", MATE_IN_ONE, "b", "Black wins: the king is mated."),
-        ("G*5b 5i5h hint resign", MATE_IN_ONE, "b", "the game is over: undo, save, new or quit"),
-        ("7g7f 投了", STARTPOS, "b", "White wins by resignation."),
-        ("declare", STARTPOS, "b", "a win cannot be declared here"),
-        ("declare", DECLARABLE, "b", "Black wins by declaration"),
-        ("5i5h", DECLARABLE.replace(" b ", " w "), "w", "Black wins by declaration"),
-        ("2h3h 8b7b 3h2h 7b8b " * 3, STARTPOS, "", "A draw by fourfold repetition."),
+        ("undo", STARTPOS, "black", "no move to take back"),
+        ("", "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1", "black", "Black wins: the king is mated."),
+        ("G*5b", MATE_IN_ONE, "black", "Black wins: the king is mated."),
+        ("G*5b 5i5h hint resign", MATE_IN_ONE, "black", "the game is over: undo, save, new or quit"),
+        ("7g7f 投了", STARTPOS, "black", "White wins by resignation."),
+        ("declare", STARTPOS, "black", "a win cannot be declared here"),
+        ("declare", DECLARABLE, "black", "Black wins by declaration"),
+        ("5i5h", DECLARABLE.replace(" b ", " w "), "white", "Black wins by declaration"),
+        ("2h3h 8b7b 3h2h 7b8b " * 3, STARTPOS, "both", "A draw by fourfold repetition."),
     ],
 )
 def test_ends_of_the_game(words: str, start: str, side: str, said: str) -> None:
@@ -135,7 +146,7 @@ def test_undo_after_mate() -> None:
 
 def test_the_engine_resigns() -> None:
     lost = Script(value=lambda depth: -30000)
-    played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), lost)
+    played = Played(["7g7f"], new_game(), lost)
     played.opponent.set("ResignValue", 1000)
     assert played.run().has("Black wins by resignation.")
 
@@ -156,7 +167,7 @@ def test_values_in_words(score: str, text: str) -> None:
 
 
 def test_moves_are_numbered_in_columns() -> None:
-    played = play("moves", *["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"], "moves", side="")
+    played = play("moves", *["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"], "moves", side="both")
     assert played.has("no moves yet")
     assert played.said[-2].splitlines() == [
         "  1 ▲７六歩    2 △３四歩    3 ▲２六歩    4 △８四歩    5 ▲２五歩",
@@ -176,7 +187,7 @@ def test_flip_board_and_level() -> None:
 def test_help_names_every_command() -> None:
     played = play("help")
     text = next(said for said in played.said if said.startswith("Moves: "))
-    assert [name for name in played.loop._commands if name != "help" and name not in text] == []
+    assert [name for name in played.dialogue._commands if name != "help" and name not in text] == []
 
 
 def test_nonsense_is_named_and_the_game_goes_on() -> None:
@@ -189,34 +200,37 @@ def test_nonsense_is_named_and_the_game_goes_on() -> None:
 
 
 def test_a_clock_is_shown_and_runs_out() -> None:
-    control = TimeControl(200, 0, 0, 1)
-    played = play("wait 0.4", "7g7f", "board", control=control)
-    assert played.has("Player 0:00")
-    assert played.has("White wins on time.")
+    """In the prompt, and beside the board."""
+    played = play("wait 0.4", "7g7f", "board", minutes=0.2 / 60)
+    assert played.has("1. Black 0:00> ") and played.has("White wins on time.")
     assert played.said[-2].splitlines()[-1] == " ▲ Player 0:00  [-]"
     assert played.moves == []
 
 
-def test_byoyomi_is_shown_after_main_time() -> None:
-    assert play(control=TimeControl(0, 30_000, 0, 1)).has(" △ Komadori level 20 byoyomi 30  [-]")
-    assert play(control=TimeControl(60_000, 30_000, 5_000, 1)).has(" ▲ Player 1:05  [-]")
+@pytest.mark.parametrize(
+    ("settings", "side", "label"),
+    [({"byoyomi": 9.99}, "both", "1. Black byoyomi 9> "),
+     ({"byoyomi": 30}, "black", " △ Komadori level 20 byoyomi 30  [-]"),
+     ({"minutes": 1, "byoyomi": 30, "increment": 5}, "black", " △ Komadori level 20 1:05  [-]")],
+)  # fmt: skip
+def test_byoyomi_is_shown_after_main_time(settings: dict[str, Any], side: str, label: str) -> None:
+    assert play(side=side, **settings).has(label)
 
 
 def test_undo_gives_the_time_back() -> None:
-    control = TimeControl(600, 0, 0, 1)
     taken_back = ("wait 0.4", "3c3d", "undo")
-    played = play("7g7f", *taken_back, *taken_back, "8c8d", side="", control=control)
+    played = play("7g7f", *taken_back, *taken_back, "8c8d", side="both", minutes=0.01)
     assert played.moves == ["7g7f", "8c8d"]
-    after_the_end = play("7g7f", "wait 0.7", "3c3d", "undo", "2g2f", side="", control=control)
+    after_the_end = play("7g7f", "wait 0.7", "3c3d", "undo", "2g2f", side="both", minutes=0.01)
     assert after_the_end.has("Black wins on time.")
     assert after_the_end.moves == ["2g2f"]
 
 
-@pytest.mark.parametrize("control", [TimeControl(100, 5000, 0, 1), TimeControl(0, 0, 5000, 1)])
-def test_byoyomi_or_increment_keep_the_game_going(control: TimeControl) -> None:
-    played = play("wait 0.3", "7g7f", "2g2f", control=control)
+@pytest.mark.parametrize("settings", [{"minutes": 0.1 / 60, "byoyomi": 5}, {"increment": 5}])
+def test_byoyomi_or_increment_keep_the_game_going(settings: dict[str, Any]) -> None:
+    played = play("wait 0.3", "7g7f", "2g2f", **settings)
     assert len(played.moves) >= 3
-    assert played.loop.game.milliseconds[0] >= 300
+    assert played.dialogue.game.milliseconds[0] >= 300
 
 
 # ---- saved games ----
@@ -226,24 +240,26 @@ def test_byoyomi_or_increment_keep_the_game_going(control: TimeControl) -> None:
 def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
     """With moves from every format; with side and level if the format has names. Without a suffix it is KIF."""
     path, name = tmp_path / f"game.{suffix}", tmp_path / ("game" if suffix == "kif" else f"game.{suffix}")
-    played = play("3c3d", f"save {name}", side="w", level=4)
-    assert not played.loop.unsaved
-    game, side, level = load(path, CORE)
-    assert game.moves == played.moves
+    played = play("3c3d", f"save {name}", side="white", level=4)
+    assert not played.dialogue.unsaved
+    record = load(path)
+    assert record.root.last().moves() == played.moves
     if suffix != "usi":
-        assert (side, level) == ("w", 4)
+        assert side_and_level(record) == ("white", 4)
     if suffix == "kif":
-        assert game.milliseconds == [1000 * (spent // 1000) for spent in played.loop.game.milliseconds]
+        assert [node.milliseconds for node in record.main_line] == [
+            1000 * (spent // 1000) for spent in played.dialogue.game.milliseconds
+        ]
 
 
 @pytest.mark.parametrize(("undone", "end"), [(0, "   2 投了         ( 0:05"), (1, "   1 中断")])
 def test_a_saved_game_keeps_its_date_and_its_end(undone: int, end: str, tmp_path: Path) -> None:
     path = tmp_path / "game.kifu"
     path.write_text("開始日時：2020/01/01\n   1 ７六歩(77)\n   2 投了   ( 0:05/00:00:05)\n", encoding="utf-8")
-    game = load(path, CORE)[0]
+    game = PersonGame(Settings(), load(path))
     for _ in range(undone):
         game.pop()
-    save(game, path, ("a", "b"))
+    save(game, path)
     text = path.read_text(encoding="utf-8")
     assert "開始日時：2020/01/01\n" in text and end in text
 
@@ -255,7 +271,7 @@ def test_a_level_of_very_many_digits() -> None:
 def test_the_command_that_goes_on_has_drops_in_quotes() -> None:
     """Shells take `*` for a pattern."""
     start = "4k4/9/9/9/9/9/9/9/4K4 b P 1"
-    assert f'"sfen {start} moves P*5e ' in play("P*5e", start=start).loop.continuation
+    assert f'"sfen {start} moves P*5e ' in play("P*5e", start=start).dialogue.game.continuation()
 
 
 @pytest.mark.parametrize("lines", [["resign"], ["G*5b"]])
@@ -275,9 +291,9 @@ def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> 
     assert [said for said in once.said if "exists" in said] == [
         f"{name} exists and was not written for this game; repeat the command to replace it" for name in (path, other)
     ]
-    assert (path.read_text(), other.read_text(), once.loop.unsaved) == ("a diary", "another", False)
+    assert (path.read_text(), other.read_text(), once.dialogue.unsaved) == ("a diary", "another", False)
     play(f"save {path}", f"save {path}")
-    assert load(path, CORE)[0].moves == []
+    assert load(path).main_line == []
 
 
 def test_the_games_own_file_is_replaced_at_once(tmp_path: Path) -> None:
@@ -285,7 +301,7 @@ def test_the_games_own_file_is_replaced_at_once(tmp_path: Path) -> None:
     path = tmp_path / "game.kif"
     played = play(f"save {path}", "7g7f", f"save {path}", "new", "2g2f", f"save {path}")
     assert sum(said.startswith("saved") for said in played.said) == 2
-    assert load(path, CORE)[0].moves[0] == "7g7f"
+    assert load(path).main_line[0].move == "7g7f"
 
 
 def test_save_without_a_name_goes_to_the_games_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +310,7 @@ def test_save_without_a_name_goes_to_the_games_file(tmp_path: Path, monkeypatch:
     played = play("save", "7g7f", "save")
     (path,) = tmp_path.iterdir()
     assert path.name.startswith("komadori-") and path.suffix == ".kif"
-    assert load(path, CORE)[0].moves[0] == "7g7f"
+    assert load(path).main_line[0].move == "7g7f"
     assert sum(said.startswith("saved") for said in played.said) == 2
     again = play("save game", f'save "{tmp_path / "game.kif"}"')
     assert not any("exists" in said for said in again.said)
@@ -328,7 +344,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     played = play("7g7f", f"save {path}", "2g2f")
     (message,) = (said for said in played.said if "not saved" in said)
     assert message.startswith(f"{path} was not saved: No space left on device; save it under another name")
-    assert played.loop.unsaved and len(played.moves) == 4
+    assert played.dialogue.unsaved and len(played.moves) == 4
 
 
 # ---- the command ----
@@ -370,11 +386,11 @@ def test_going_on(run: Run) -> None:
 @pytest.mark.parametrize("start", [STARTPOS, HANDICAPS["two"], MATE_IN_ONE])
 def test_a_resumed_game_is_saved_to_its_file(run: Run, start: str, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"game.{suffix}"
-    save(LiveGame(CORE, start), path, (PLAYER, engine_name(2)))
+    save(new_game(start, level=2), path)
     move = next(iter(CORE.board(start).legal_moves())) if start == STARTPOS else ""
     _, printed, _ = run([str(path)], f"{move}\nsave {path}\nsave\n")
     assert printed.count(f"saved as {path}") == 2
-    assert not move or load(path, CORE)[0].moves[0] == move
+    assert not move or load(path).main_line[0].move == move
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,15 @@ from pathlib import Path
 from usi_engine.columns import cells, padded
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _, reason_of
-from usi_engine.play.game import OTHER, LiveGame
-from usi_engine.play.match import Match, Settings
-from usi_engine.play.moves import MoveError, UnknownMove, read_move
+from usi_engine.play.game import PersonGame
+from usi_engine.play.moves import UnknownMove
 from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
 from usi_engine.play.record import save
-from usi_engine.play.view import View
+from usi_engine.play.screen import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
 from usi_engine.records.notation import name_moves
+from usi_engine.rules import MoveError
 
 HINT_MOVES = 6  # of a hint's line
 
@@ -49,16 +49,14 @@ class Quit(Exception):
     """The end of the dialogue: the person has quit."""
 
 
-class GameLoop:
+class Dialogue:
     """One game after another, the first from `file`."""
 
-    def __init__(self, match: Match, opponent: Opponent, view: View, *, file: Path | None = None) -> None:
-        self._match, self._opponent, self._view = match, opponent, view
-        self._saved_moves: list[str] = list(match.game.moves)
+    def __init__(self, game: PersonGame, opponent: Opponent, view: View, *, file: Path | None = None) -> None:
+        self.game, self._opponent, self._view = game, opponent, view
+        self._saved_moves: list[str] = list(game.moves)
         self._own_file = file
         self._refused_file: Path | None = None  # another game's: `save` replaces it the second time
-        self._spent = 0.0  # seconds of the person's move before this prompt
-        self._begun: float | None = None  # when this prompt, or the engine's move, began
         self._commands = self._all_commands()
 
     def run(self) -> None:
@@ -67,9 +65,10 @@ class GameLoop:
         self._show()
         self._view.say(self._greeting())
         self._announce()
+        self.game.clock.start()
         try:
             while True:
-                if self._match.engine_moves:
+                if self.game.engine_moves:
                     self._engine_moves()
                 else:
                     self._person_acts()
@@ -77,24 +76,9 @@ class GameLoop:
             return
 
     @property
-    def game(self) -> LiveGame:
-        """The game that is played now."""
-        return self._match.game
-
-    @property
-    def settings(self) -> Settings:
-        """The settings, which commands change."""
-        return self._match.settings
-
-    @property
     def unsaved(self) -> bool:
         """True if there are moves that are not saved."""
         return self.game.moves != self._saved_moves
-
-    @property
-    def continuation(self) -> str:
-        """The command that continues the game; empty if it has ended or has no moves."""
-        return self._match.continuation()
 
     def _greeting(self) -> str:
         """Return the line that a game begins with."""
@@ -105,20 +89,20 @@ class GameLoop:
     # ---- moves ----
 
     def _engine_moves(self) -> None:
-        self._begun = begun = time.monotonic()
-        with self._view.waiting(_("{name} is thinking ...").format(name=self._match.shown_name(self.game.turn))):
-            thought = self._opponent.think(self.game.position, self._match.go_words(), self.settings.level)
-        self._begun = None
-        self._make_move(thought.move, time.monotonic() - begun, thought.from_book)
+        self._view.wait(_("{name} is thinking ...").format(name=self.game.shown_name(self.game.turn)))
+        thought = self._opponent.think(self.game.position, self.game.go_words(), self.game.level)
+        self._carry_out(lambda: self.game.reply(thought.move), thought.from_book)
 
-    def _make_move(self, move: str, seconds: float, from_book: bool = False) -> None:
-        """Make a legal move that took this time (or resign, declare), or lose on time."""
-        count, text = len(self.game.moves), self._named([move])
-        self._match.answer(move, int(seconds * 1000))
+    def _carry_out(self, act: Callable[[], None], from_book: bool = False) -> None:
+        """Make a move, or end the game; show what has happened. MoveError."""
+        count = len(self.game.moves)
+        act()
         if len(self.game.moves) > count:
-            if not self._match.engine_moves:
+            move = self.game.moves[-1]
+            if not self.game.engine_moves:
                 self._show()
-            text = f"{count + 1}. {text}" + (f" ({move})" if text != move else "")
+            name = self._names([move], count)[0]
+            text = f"{count + 1}. {name}" + (f" ({move})" if name != move else "")
             self._view.say(text + (_(", from the book") if from_book else ""))
         self._announce()
 
@@ -135,9 +119,7 @@ class GameLoop:
 
     def _person_acts(self) -> None:
         """Read a line and carry it out."""
-        self._begun = begun = time.monotonic()
         line = self._view.read(self._prompt()).strip()
-        self._begun, self._spent = None, self._spent + time.monotonic() - begun
         name, rest = split_command(line)
         try:
             if name:
@@ -148,23 +130,19 @@ class GameLoop:
             self._view.say(str(error))
 
     def _prompt(self) -> str:
-        if self.game.ending:
+        game = self.game
+        if game.end:
             return _("game over> ")
-        return _("{number}. {side}> ").format(number=len(self.game.moves) + 1, side=self.game.side_name(self.game.turn))
+        name = game.side_name(game.turn) + (f" {self._clock(game.turn)}" if game.clock else "")
+        return _("{number}. {side}> ").format(number=len(game.moves) + 1, side=name)
 
     def _person_moves(self, text: str) -> None:
-        move = ""
+        if self.game.end:
+            raise MoveError(_("the game is over: undo, save, new or quit"))
         try:
-            move = read_move(text, self.game.board)
+            self._carry_out(lambda: self.game.move(text))
         except UnknownMove as error:
             raise MoveError(_("{error}; {advice}").format(error=error, advice=advice_on(text))) from None
-        except MoveError:
-            if not self.game.ending:
-                raise
-        if self.game.ending:
-            raise MoveError(_("the game is over: undo, save, new or quit"))
-        spent, self._spent = self._spent, 0.0
-        self._make_move(move, spent)
 
     def _all_commands(self) -> dict[str, Callable[[str], None]]:
         return {
@@ -177,20 +155,18 @@ class GameLoop:
             "swap": lambda rest: self._swap(),
             "moves": lambda rest: self._view.say(self._list_of_moves()),
             "save": self._save,
-            "resign": lambda rest: self._end(self._match.resign),
-            "declare": lambda rest: self._end(self._match.declare),
+            "resign": lambda rest: self._carry_out(lambda: self.game.person_replies("resign")),
+            "declare": lambda rest: self._carry_out(lambda: self.game.person_replies("win")),
             "new": lambda rest: self._new(),
             "quit": lambda rest: self._quit(),
         }
 
     def _undo(self) -> None:
-        self._match.take_back()
-        self._spent = 0.0
+        self.game.take_back()
         self._show()
 
     def _hint(self) -> None:
-        if self.game.ending:
-            raise MoveError(_("the game is over"))
+        self.game.check_person_moves()
         thought = self._opponent.think(self.game.position, f"movetime {HINT_MILLISECONDS}", FULL_STRENGTH)
         self._view.say(self._hint_text(thought))
 
@@ -210,14 +186,14 @@ class GameLoop:
             message = _("a level is a number from 0 to {most}, not '{text}'")
             raise MoveError(message.format(most=FULL_STRENGTH, text=rest))
         if rest:
-            self.settings.level = int(rest)
-        self._view.say(_("level {level}").format(level=self.settings.level))
+            self.game.level = int(rest)
+        self._view.say(_("level {level}").format(level=self.game.level))
 
     def _swap(self) -> None:
-        self.settings.side = OTHER[self.game.turn]
-        self._view.screen.flipped = self.settings.side == "w"
-        self._spent = 0.0
-        if self.game.ending:  # else the engine's move shows the board
+        self.game.person = 1 - self.game.turn
+        self._view.screen.flipped = self.game.person == 1
+        self.game.clock.start()
+        if self.game.end:  # else the engine's move shows the board
             self._show()
 
     def _list_of_moves(self) -> str:
@@ -233,7 +209,7 @@ class GameLoop:
         path: Path | str = rest
         try:
             path = self._file_to_save(rest)
-            save(self.game, path, self._match.players)
+            save(self.game, path)
         except OSError as error:
             message = _("{file} was not saved: {reason}; save it under another name or in another folder")
             raise MoveError(message.format(file=path, reason=reason_of(error))) from None
@@ -256,18 +232,13 @@ class GameLoop:
             raise MoveError(message.format(file=path))
         return path
 
-    def _end(self, action: Callable[[], None]) -> None:
-        if self.game.ending:
-            raise MoveError(_("the game is over"))
-        action()
-        self._announce()
-
     def _new(self) -> None:
-        self._match = Match(self.game.again(), self.settings)
-        self._saved_moves, self._spent = [], 0.0
+        self.game = self.game.again()
+        self._saved_moves = []
         self._own_file = self._refused_file = None
         self._opponent.new_game()
         self._show()
+        self.game.clock.start()
 
     def _quit(self) -> None:
         raise Quit
@@ -275,28 +246,23 @@ class GameLoop:
     # ---- what is shown ----
 
     def _show(self) -> None:
-        self._view.show(self.game.board, self._labels)
+        self._view.show(self.game.board, (self._label(0), self._label(1)))
 
-    def _labels(self) -> tuple[str, str]:
-        """Return the names of Black and White with their clocks, which run."""
-        return self._label("b"), self._label("w")
+    def _label(self, side: int) -> str:
+        """Return the name of a player with the clock."""
+        name = self.game.shown_name(side)
+        return f"{name} {self._clock(side)}" if self.game.clock else name
 
-    def _label(self, side: str) -> str:
-        name = self._match.shown_name(side)
-        if not self._match.has_clock:
-            return name
-        left, byoyomi = self._match.left(side) - self._running(side), self.settings.control.byoyomi
+    def _clock(self, side: int) -> str:
+        """Return what a side has left now."""
+        running = side == self.game.turn and not self.game.end
+        left = self.game.left(side) - (self.game.clock.spent if running else 0)
+        byoyomi = self.game.clock.controls[side].byoyomi
         if left > 0 or not byoyomi:
             seconds = max(left, 0) // 1000
-            return f"{name} {seconds // 60}:{seconds % 60:02}"
-        return _("{name} byoyomi {seconds}").format(name=name, seconds=max(left + byoyomi, 0) // 1000)
-
-    def _running(self, side: str) -> int:
-        """Return the milliseconds that this side has thought about its move so far."""
-        if self._begun is None or side != self.game.turn or self.game.ending:
-            return 0
-        return int((self._spent + time.monotonic() - self._begun) * 1000)
+            return f"{seconds // 60}:{seconds % 60:02}"
+        return _("byoyomi {seconds}").format(seconds=max(left + byoyomi, 0) // 1000)
 
     def _announce(self) -> None:
-        if self.game.ending:
+        if self.game.end:
             self._view.say(self.game.ending_text)

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from usi_engine.analysis.words import marked
-from usi_engine.core import CoreError, load_core
+from usi_engine.core import CoreError
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
-from usi_engine.play.game import LiveGame
-from usi_engine.play.match import Match
-from usi_engine.play.moves import MoveError
+from usi_engine.play.game import PersonGame, Settings
 from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
 from usi_engine.play.record import record_of
 from usi_engine.play.review import Review
-from usi_engine.play.terms import Terms
 from usi_engine.records.notation import move_text, name_moves
 from usi_engine.records.tree import Record
+from usi_engine.rules import MoveError
+
+LETTERS = "bw"  # of Black and White, as pages name them
 
 
 @dataclass(eq=False)
@@ -35,19 +34,18 @@ class Question:
     is_hint: bool
 
 
-class Table:
+class SharedGame:
     """A game, shared by all pages. Any thread may call it.
 
     `version` grows with every change. `line` grows with every move taken back and every new game; an action whose
     line or ply is not the current one is refused, because it belongs to an earlier position.
     """
 
-    def __init__(self, match: Match, opponent: Opponent, terms: Terms, evaluation: str, *, started: bool) -> None:
-        self.match, self._opponent, self._terms, self._evaluation = match, opponent, terms, evaluation
+    def __init__(self, game: PersonGame, opponent: Opponent, evaluation: str, *, started: bool) -> None:
+        self.game, self._opponent, self._evaluation = game, opponent, evaluation
         self._started, self._ended = started, False
         self._changed = threading.Condition()
         self._version = self._line = 0
-        self._began = time.monotonic()  # start of this turn
         self._questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
         self._question: Question | None = None
         self._hint: Thought | None = None
@@ -55,15 +53,14 @@ class Table:
         self._fault: CoreError | None = None
         self._actions: dict[object, Callable[[Mapping[str, Any]], None]] = {
             "new": self._new, "move": self._move, "take_back": self._take_back, "hint": self._ask_hint,
-            "resign": lambda _wanted: self._end(self.match.resign),
-            "declare": lambda _wanted: self._end(self.match.declare),
+            "resign": lambda _wanted: self._reply("resign"), "declare": lambda _wanted: self._reply("win"),
         }  # fmt: skip
 
     def open(self) -> None:
         """Let the engine play."""
         threading.Thread(target=self._listen, name="answers", daemon=True).start()
         with self._changed:
-            self._began = time.monotonic()
+            self.game.clock.start()
             self._update()
 
     def close(self) -> None:
@@ -93,7 +90,7 @@ class Table:
             action = self._actions.get(name) if isinstance(name, str) else None
             if action is None:
                 raise MoveError(_("unknown action '{name}'").format(name=name))
-            if (wanted.get("line"), wanted.get("ply")) != (self._line, len(self.match.game.moves)):
+            if (wanted.get("line"), wanted.get("ply")) != (self._line, len(self.game.moves)):
                 raise MoveError(_("the position has changed in the meantime"))
             action(wanted)
             self._update()
@@ -102,7 +99,7 @@ class Table:
     def record(self) -> Record:
         """Return the record of the game."""
         with self._changed:
-            return record_of(self.match.game, self.match.players)
+            return record_of(self.game)
 
     def review_page(self) -> str:
         """Return the page of the finished game's analysis; empty if there is none."""
@@ -114,54 +111,51 @@ class Table:
         with self._changed:
             if self._fault:
                 raise self._fault
-            if self._running and self.match.lose_on_time(self._spent()):
+            if self._running and self.game.lose_on_time(self.game.clock.spent):
                 self._turn()
                 self._update()
 
     # ---- actions ----
 
     def _new(self, wanted: Mapping[str, Any]) -> None:
-        terms = Terms.read(wanted)
-        self.match = Match(LiveGame(load_core(), terms.start), terms.settings(self.match.settings.seconds))
-        self._terms, self._started = terms, True
+        self.game, self._started = PersonGame(Settings.read(wanted, self.game.settings.seconds)), True
         self._line += 1
         self._turn()
         self._opponent.forget_game()
 
     def _move(self, wanted: Mapping[str, Any]) -> None:
-        self._check_turn()
-        self.match.move(str(wanted.get("move", "")), self._spent())
+        self._check_started()
+        self.game.move(str(wanted.get("move", "")))
+        self._turn()
+
+    def _reply(self, answer: str) -> None:
+        self._check_started()
+        self.game.person_replies(answer)
         self._turn()
 
     def _take_back(self, _wanted: Mapping[str, Any]) -> None:
-        self.match.take_back()
+        self.game.take_back()
         self._line += 1
         self._turn()
 
-    def _end(self, action: Callable[[], None]) -> None:
-        self._check_turn()
-        action()
-        self._turn()
-
     def _ask_hint(self, _wanted: Mapping[str, Any]) -> None:
-        self._check_turn()
+        self._check_started()
+        self.game.check_person_moves()
         if self._question is None:
             self._hint = None
             self._ask(f"movetime {HINT_MILLISECONDS}", is_hint=True)
 
-    def _check_turn(self) -> None:
-        """Raise MoveError unless a person is to move."""
-        if not self._running:
-            raise MoveError(_("the game is over") if self._started else _("no game has begun"))
-        if not self.match.person_moves:
-            raise MoveError(_("it is the engine's turn"))
+    def _check_started(self) -> None:
+        """Raise MoveError before the first game."""
+        if not self._started:
+            raise MoveError(_("no game has begun"))
 
     # ---- the engine ----
 
     def _ask(self, go: str, *, is_hint: bool) -> None:
         self._question = Question(is_hint)
-        level = FULL_STRENGTH if is_hint else self.match.settings.level
-        self._opponent.ask(self.match.game.position, go, level)
+        level = FULL_STRENGTH if is_hint else self.game.level
+        self._opponent.ask(self.game.position, go, level)
         self._questions.put(self._question)
 
     def _cancel(self) -> None:
@@ -189,32 +183,28 @@ class Table:
         if question.is_hint:
             self._question, self._hint = None, thought
             return
-        self.match.answer(thought.move, self._spent())
+        self.game.reply(thought.move)
         self._turn()
 
     # ---- the state ----
 
     @property
     def _running(self) -> bool:
-        return self._started and self.match.game.ending is None
-
-    def _spent(self) -> int:
-        """Return the milliseconds of this turn so far."""
-        return int((time.monotonic() - self._began) * 1000)
+        return self._started and self.game.end is None
 
     def _turn(self) -> None:
         """Begin the next turn, or end the game."""
         self._cancel()
-        self._hint, self._began = None, time.monotonic()
+        self._hint = None
         if self._review:
             self._review.cancel()
             self._review = None
 
     def _update(self) -> None:
         """Notify the pages of a change; let the engine move, or analyse the game if it has ended."""
-        if self._started and self.match.engine_moves and self._question is None and not self._ended:
-            self._ask(self.match.go_words(), is_hint=False)
-        if self.match.game.ending and self.match.game.moves and self._review is None:
+        if self._started and self.game.engine_moves and self._question is None and not self._ended:
+            self._ask(self.game.go_words(), is_hint=False)
+        if self.game.end and self.game.moves and self._review is None:
             self._review = Review(self.record(), self._evaluation, self._notify)
             self._review.start()
         self._version += 1
@@ -226,22 +216,22 @@ class Table:
             self._changed.notify_all()
 
     def _state(self) -> dict[str, Any]:
-        match, game = self.match, self.match.game
+        game = self.game
         moves = name_moves(game.start, game.moves, name=move_text)
         return {
             "version": self._version,
             "line": self._line,
             "ply": len(game.moves),
             "started": self._started,
-            "terms": asdict(self._terms),
+            "terms": asdict(game.settings),
             "start": game.start,
             "moves": [{"usi": move.usi, "text": marked(move.text), "sfen": move.sfen} for move in moves],
             "check": game.board.is_check(),
-            "turn": game.turn,
-            "side": match.settings.side,
-            "players": {side: match.shown_name(side) for side in "bw"},
-            "legal": game.board.legal_moves(include_all=True) if self._started and match.person_moves else [],
-            "canDeclare": self._started and match.can_declare(),
+            "turn": LETTERS[game.turn],
+            "side": "" if game.person is None else LETTERS[game.person],
+            "players": {letter: game.shown_name(side) for side, letter in enumerate(LETTERS)},
+            "legal": game.board.legal_moves(include_all=True) if self._started and game.person_moves else [],
+            "canDeclare": self._started and game.can_declare(),
             "thinking": self._question is not None,
             "hint": self._hint_data(),
             "clock": self._clock_data(),
@@ -250,7 +240,7 @@ class Table:
         }
 
     def _hint_data(self) -> dict[str, str] | None:
-        hint, game = self._hint, self.match.game
+        hint, game = self._hint, self.game
         if hint is None:
             return None
         if hint.move in ("win", "resign"):
@@ -259,15 +249,13 @@ class Table:
 
     def _clock_data(self) -> dict[str, Any] | None:
         """Return both sides' main time at the start of this turn, and how long it has lasted."""
-        if not self.match.has_clock:
+        game = self.game
+        if not game.clock:
             return None
-        times: dict[str, Any] = {side: self.match.left(side) for side in "bw"}
-        running = self.match.game.turn if self._running else ""
-        return times | {
-            "byoyomi": self.match.settings.control.byoyomi,
-            "running": running,
-            "spent": self._spent() if running else 0,
-        }
+        times: dict[str, Any] = {letter: game.left(side) for side, letter in enumerate(LETTERS)}
+        running = LETTERS[game.turn] if self._running else ""
+        byoyomi = game.settings.control.byoyomi
+        return times | {"byoyomi": byoyomi, "running": running, "spent": game.clock.spent if running else 0}
 
     def _review_data(self) -> dict[str, Any] | None:
         review = self._review
