@@ -13,16 +13,6 @@ SHORT_GAME = ["7g7f", "3c3d", "8h2b+", "3a2b", "B*5e", "2b3c", "5e3c+", "2a3c"]
 SHUFFLE = ["5i5h", "5a5b", "5h5i", "5b5a"]
 
 
-def test_start(board: Board) -> None:
-    assert board.sfen() == START
-    assert (board.turn, board.ply, board.moves()) == (BLACK, 1, [])
-    assert len(board.legal_moves()) == 30
-    assert not board.is_check()
-    assert board.checkers() == board.checking_moves() == []
-    assert board.mate_in_one() is None
-    assert board.repetition() == "none"
-
-
 def test_push_and_pop(board: Board) -> None:
     for move in SHORT_GAME:
         board.push(move)
@@ -121,13 +111,6 @@ def test_the_key_tells_positions_apart() -> None:
     assert len({Board(text).key for text in texts}) == len(texts)
 
 
-def test_pieces(board: Board) -> None:
-    assert [board.piece_at(square) for square in ("8h", "8b", "5e")] == ["B", "r", None]
-    assert (board.king_square(BLACK), board.king_square(WHITE)) == ("5i", "5a")
-    board.set_sfen("3k5/9/9/4+R+b3/9/9/9/9/9 b - 1")
-    assert (board.piece_at("5d"), board.piece_at("4d"), board.king_square(BLACK)) == ("+R", "+b", None)
-
-
 def test_pseudo_legal_moves() -> None:
     """They ignore pins, checks and drop-pawn mates, but not two pawns on a file."""
     board = Board("4k4/9/9/9/9/4r4/9/P3G4/4K4 b P 1")
@@ -141,6 +124,7 @@ def test_pseudo_legal_moves() -> None:
 def test_ascii_and_kanji_contain_every_piece(board: Board) -> None:
     lines = board.ascii().splitlines()
     assert str(board) == board.ascii() and board.ascii().isascii()
+    assert eval(repr(board), {"Board": Board}).sfen() == board.sfen()
     assert [line.split()[-1] for line in lines[2:11]] == list("abcdefghi")
     assert [lines[row].split()[:9] for row in (2, 10)] == [list("lnsgkgsnl"), list("LNSGKGSNL")]
     board.set_sfen(positions.MATSURI)
@@ -149,7 +133,3 @@ def test_ascii_and_kanji_contain_every_piece(board: Board) -> None:
     kanji = board.kanji()
     assert (kanji.count("と"), kanji.count("玉")) == (1, 2)
     assert "先手の持駒：飛　金　" in kanji and "後手の持駒：金　銀　桂　歩五　" in kanji
-
-
-def test_repr(board: Board) -> None:
-    assert eval(repr(board), {"Board": Board}).sfen() == board.sfen()

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from core_ext.board import Board
 from core_ext.engine import INFINITE, PAIRS, KppWeights, MateSolver, Network, PieceValues, StopToken, Table, Worker
 from tests.conftest import NewWorker
 from tests.positions import HARD_MATE
-from usi_engine.evaluation.architecture import parse_name
 
 OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
 
@@ -52,17 +50,6 @@ def test_objects_without_init() -> None:
             kind.__new__(kind)
 
 
-def test_a_second_init_leaves_the_table_to_its_workers() -> None:
-    table = Table(1)
-    worker = Worker(table, StopToken())
-    for megabytes in (0, 1 << 30, 64):
-        with suppress(Exception):
-            table.__init__(megabytes)  # type: ignore[misc]
-    assert (table.megabytes, table.hashfull()) == (1, 0)
-    worker.set_root(Board())
-    worker.search(5, -INFINITE, INFINITE)
-
-
 def test_views_of_weights_outlive_them() -> None:
     weights = KppWeights()
     with pytest.raises(ValueError, match="allocated"):
@@ -74,28 +61,6 @@ def test_views_of_weights_outlive_them() -> None:
     for view in views:
         view[0] = view[-1] = 1
         assert (view[0], view.readonly, view.format) == (1, False, "B")
-
-
-def test_a_network_of_an_architecture_that_changes() -> None:
-    """Its sizes are read once."""
-
-    class Growing:
-        def __init__(self) -> None:
-            self.asked = 0
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(parse_name("NNUE_kp_64x2_8_8"), name)
-
-        @property
-        def hidden1(self) -> int:
-            self.asked += 1
-            return 8 if self.asked == 1 else 128
-
-    first = np.zeros(64, np.int16), np.zeros((1710, 64), np.int16)
-    dense = bytes(4 + 8 * (4 + 128) + 8 * (4 + 32) + 4 + 32)
-    growing = Growing()
-    assert Network(growing, *first, dense, None, 16).width == 64
-    assert growing.asked == 1
 
 
 class Perverse(Board):
@@ -128,30 +93,6 @@ def test_perft_works_on_a_copy() -> None:
 
     assert not at_once(lambda: counts.add(board.perft(4)), play)
     assert counts <= {719731, Board.from_moves(["7g7f"]).perft(4)}
-
-
-READERS: list[Callable[[Board], Any]] = [
-    lambda board: board.perft(3),
-    Board.copy, copy.deepcopy, pickle.dumps, Board.outcome, lambda board: board.legal_moves(), Board.piece_map,
-    Board.svg, Board.kanji,
-    lambda board: board == Board(OTHER), lambda board: board.attackers(0, "5e"), lambda board: board.push_kif("７六歩"),
-    lambda board: [board.csa(move) for move in board.legal_moves()], Board.peek, Board.moves, Board.mate_in_three,
-]  # fmt: skip
-
-
-def test_reading_a_board_that_another_thread_changes() -> None:
-    board = Board()
-
-    def change() -> None:
-        board.set_sfen(OTHER)
-        for move in board.legal_moves()[:3]:
-            board.push(move)
-            board.pop()
-        board.set_sfen("startpos")
-
-    for reader in READERS:
-        assert at_once(partial(reader, board), change, 0.05) <= {"ValueError", "IndexError"}
-    assert Board(board.sfen()) == board
 
 
 def test_a_worker_in_two_threads(new_worker: NewWorker) -> None:
