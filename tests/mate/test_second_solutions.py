@@ -11,7 +11,7 @@ from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from tests.conftest import MateProblem
 from tests.mate.test_dfpn import loses
-from usi_engine.api.second_solutions import Examination, Kind
+from usi_engine.api.second_solutions import Kind, SecondSolutionSearch
 from usi_engine.mate_tool.command import main
 
 TWO = "5B3/7Pk/2R6/9/9/9/9/9/9 b rb4g4s4n4l17p 1", "7c2c+ 1b1a 2b2a+"
@@ -21,9 +21,9 @@ UNIQUE = "9/9/8k/9/9/7R1/9/9/9 b Gr2b3g4s4n4l18p 1", "G*2c 1c1d 2c2d 1d1e 2d2e"
 
 def examine(solver: MateSolver, sfen: str, solution: str) -> dict[tuple[int, str], Kind]:
     """Return the class of each other check that mates, by ply and move."""
-    examination = Examination(Board(sfen), solution.split())
-    assert sum(1 for _decided in examination.run(solver, StopToken())) == examination.total
-    return {(other.ply, other.moves[0]): other.kind for other in examination.results()}
+    search = SecondSolutionSearch(Board(sfen), solution.split())
+    assert sum(1 for _decided in search.run(solver, StopToken())) == search.total
+    return {(other.ply, other.moves[0]): other.kind for other in search.results()}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from usi_engine.api.second_solutions import Examination, SecondSolution
+from usi_engine.api.second_solutions import SecondSolution, SecondSolutionSearch
 from usi_engine.api.stream import result_of
 from usi_engine.core import load_core
 from usi_engine.memory import check_free
@@ -71,10 +71,10 @@ def second_solutions(
 
     ValueError also if the moves do not mate.
     """
-    examination = Examination(copy_of(board), moves)
+    search = SecondSolutionSearch(copy_of(board), moves)
     solver, stop = limited_solver(nodes, time, megabytes, threads)
-    interruptible(stop, lambda: list(examination.run(solver, stop, nodes or 0)))
-    return examination.results()
+    interruptible(stop, lambda: list(search.run(solver, stop, nodes or 0)))
+    return search.results()
 
 
 def limited_solver(nodes: int | None, time: float | None, megabytes: int, threads: int) -> tuple[MateSolver, StopToken]:

@@ -50,7 +50,7 @@ class SecondSolution:
     kind: Kind
 
 
-class Examination:
+class SecondSolutionSearch:
     """The other checks along `solution`, a mate from `start`. ValueError for a line that does not mate."""
 
     def __init__(self, start: Board, solution: Sequence[str]) -> None:

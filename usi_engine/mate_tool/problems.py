@@ -18,7 +18,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
-from usi_engine.api.second_solutions import CUSTOMARY, Examination, SecondSolution
+from usi_engine.api.second_solutions import CUSTOMARY, SecondSolution, SecondSolutionSearch
 from usi_engine.api.stream import result_of
 from usi_engine.columns import padded
 from usi_engine.core import Core, board_of
@@ -223,16 +223,16 @@ class Solvers:
         proved = solver.proved_shortest or bool(result.problem.solution)
         stop.set_in(self._limits.seconds - result.seconds)
         try:
-            examination = Examination(board, result.solution)
+            search = SecondSolutionSearch(board, result.solution)
         except ValueError:
             text = escaped(" ".join(result.solution)[:QUOTED])
             return replace(result, fault=_("the file's solution does not mate: '{moves}'").format(moves=text))
         limit = self._limits.nodes
-        with Progress(_("checks"), examination.total if self._is_only_problem else 0, every=0) as progress:
-            for _decided in examination.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):
+        with Progress(_("checks"), search.total if self._is_only_problem else 0, every=0) as progress:
+            for _decided in search.run(solver, stop, max(limit - result.nodes, 1) if limit else 0):
                 progress.add()
-        others = examination.results()
-        return replace(result, nodes=result.nodes + examination.nodes, others=others, proved=proved)
+        others = search.results()
+        return replace(result, nodes=result.nodes + search.nodes, others=others, proved=proved)
 
     def interrupt(self) -> None:
         """Stop all solvers for good. Any thread may call it."""
