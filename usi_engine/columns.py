@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from unicodedata import east_asian_width
 
 # Text that a line end must not divide: a word in ASCII or another letter, with brackets and punctuation around it.
@@ -18,6 +19,11 @@ def padded(text: str, width: int) -> str:
     """Return the text with spaces in front of it, or after it if `width` is negative, so that it fills the columns."""
     space = " " * (abs(width) - cells(text))
     return space + text if width > 0 else text + space
+
+
+def aligned(texts: Iterable[str], widths: Iterable[int], gap: str = "") -> str:
+    """Return a line of a table: each text `padded` to the width of its column."""
+    return gap.join(padded(text, width) for text, width in zip(texts, widths, strict=False)).rstrip()
 
 
 def wrap(text: str, width: int) -> list[str]:

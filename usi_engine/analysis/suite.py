@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.analyst import Analyst, add_limits, in_words, limits_of
-from usi_engine.columns import padded
+from usi_engine.columns import aligned
 from usi_engine.core import board_of, exit_status, load_core
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
@@ -153,12 +153,8 @@ def attempt(analyst: Analyst, problem: Problem) -> Attempt:
 def row(number: int, done: Attempt) -> str:
     """Return one line of the table."""
     found = (_("yes"), str(done.depth), f"{done.seconds:.2f}") if done.found else (_("no"), "", "")
-    return cells_of(str(number), *found, str(done.nodes), f"  {done.move}", done.problem.wanted, done.problem.name)
-
-
-def cells_of(*texts: str) -> str:
-    """Return one line of the table."""
-    return "".join(padded(text, width) for text, width in zip(texts, WIDTHS, strict=True)).rstrip()
+    cells = [str(number), *found, str(done.nodes), f"  {done.move}", done.problem.wanted, done.problem.name]
+    return aligned(cells, WIDTHS)
 
 
 def summary(done: Sequence[Attempt], limit: str) -> str:
@@ -187,7 +183,7 @@ def run(args: argparse.Namespace) -> int:
     problems = read_problems(args.file)
     print(_("{count} positions, {limit} each").format(count=len(problems), limit=in_words(limits)))
     titles = (_("found"), _("depth"), _("seconds"), _("nodes"), _("  move"), _("wanted"), _("name"))
-    print(cells_of("#", *titles))
+    print(aligned(["#", *titles], WIDTHS))
     analyst = Analyst(limits)
     for number, problem in enumerate(problems, 1):
         done.append(attempt(analyst, problem))

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from usi_engine.book.book_player import BookPlayer, allowed, open_book, rules_of
-from usi_engine.columns import padded
+from usi_engine.columns import aligned
 from usi_engine.core import load_core
 from usi_engine.language import _, chosen
 from usi_engine.records.notation import name_moves
@@ -29,19 +29,14 @@ def table(name: str, board: Board) -> list[str]:
     moves = player.moves(board, rules.flipped)
     weights = {move: max(move.count, 1) for move in allowed(moves, rules)}
     total = sum(weights.values())
+    shares = [f"{100 * weights.get(move, 0) / max(total, 1):.0f} %" for move in moves]
     rows = [
-        cells_of(*shown(board, move), f"{move.value:+d}", str(move.depth), str(move.count), f"{share:.0f} %")
-        for move in moves
-        for share in [100 * weights.get(move, 0) / max(total, 1)]
+        (*shown(board, move), f"{move.value:+d}", str(move.depth), str(move.count), share)
+        for move, share in zip(moves, shares, strict=True)
     ]
     titles = (_("move"), _("reply"), _("value"), _("depth"), _("count"), _("played"))
-    return [cells_of(*titles), *rows] if rows else []
-
-
-def cells_of(*texts: str) -> str:
-    """Return one line of the table."""
     widths = JAPANESE_WIDTHS if chosen() == "ja" else WIDTHS
-    return " ".join(padded(text, width) for text, width in zip(texts, widths, strict=True))
+    return [aligned(row, widths, " ") for row in (titles, *rows)] if rows else []
 
 
 def shown(board: Board, move: BookMove) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import CUSTOMARY, SecondSolution, SecondSolutionSearch
 from usi_engine.api.stream import result_of
-from usi_engine.columns import padded
+from usi_engine.columns import aligned
 from usi_engine.core import Core, board_of
 from usi_engine.language import _
 from usi_engine.memory import check_free
@@ -123,12 +123,7 @@ def table(results: list[MateResult]) -> Iterator[str]:
         rows.append(row(str(length or "-"), [result for result in results if result.length == length]))
     rows.append(row(_("all"), results))
     for cells in rows:
-        yield cells_of(cells if examined else cells[:-1])
-
-
-def cells_of(texts: list[str]) -> str:
-    """Return one line of the table."""
-    return "".join(padded(text, width) for text, width in zip(texts, WIDTHS, strict=False))
+        yield aligned(cells if examined else cells[:-1], WIDTHS)
 
 
 def row(title: str, results: list[MateResult]) -> list[str]:
