@@ -18,6 +18,8 @@ OPTIONS = (
     "USI_Hash type spin default 1 min 1 max 9",
     "MaxMovesToDraw type spin default 0 min 0 max 999",
     "MultiPV type spin default 1 min 1 max 9",
+    "PvInterval type spin default 300 min 0 max 1000",
+    "Style type combo default Calm var Calm var Wild",
 )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from usi_engine.records.games import Game, load_games
     from usi_engine.records.tree import Node, Record
     from usi_engine.search.results import Analysis, Limit, PlayResult, Score, Variation
-    from usi_engine.usi.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts, UnknownOption
+    from usi_engine.usi.process import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts, UnknownOption
 
 NAME = "Komadori"
 AUTHOR = "the Komadori authors"
@@ -44,7 +44,7 @@ _MODULES = {
     "usi_engine.api.async_engine": ("AsyncEngine",),
     "usi_engine.core": ("CoreError",),
     "usi_engine.evaluation.names": ("WeightsError",),
-    "usi_engine.usi.driver": (
+    "usi_engine.usi.process": (
         "EngineDied",
         "EngineError",
         "EngineNonsense",

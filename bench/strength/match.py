@@ -27,7 +27,7 @@ from bench import OPENINGS
 from bench.command import add_scheduler, new_parser, one_line
 from bench.kept import file_digest, kept_rows, same_conditions
 from bench.strength.elo import decided, estimate, pairs_text, verdict_text
-from bench.strength.usi_game import Contender, Limits, Rules, Seats, Task, engine_of, folder_of, play_game
+from bench.strength.usi_game import Contender, Engines, Rules, Task, folder_of, play_game, process_of
 from bench.table import Steps
 from usi_engine.clock import TimeControl
 from usi_engine.files import digest_of
@@ -36,8 +36,9 @@ from usi_engine.player import read_openings
 from usi_engine.records.files import write_text
 from usi_engine.records.tree import End
 from usi_engine.records.writer import TimedMove, loss, text_of_moves
+from usi_engine.search.results import Limit
 from usi_engine.usi.arguments import real, whole
-from usi_engine.usi.driver import EngineError
+from usi_engine.usi.process import EngineError
 
 # Set if the engine declares them and no --option does.
 USUAL_OPTIONS = {
@@ -46,8 +47,11 @@ USUAL_OPTIONS = {
 }  # fmt: skip
 FREE = ("games", "concurrency", "scheduler", "elo0", "elo1", "record", "keep")  # may change when a match is resumed
 # CSA's names of the ends: of a loss, if not by resignation, and of a draw.
-LOST = {"mate": "TSUMI", "time": "TIME_UP", "illegal": "ILLEGAL_MOVE", "perpetual": "ILLEGAL_MOVE"}
-DRAWN = {"repetition": "SENNICHITE", "length": "MAX_MOVES"}
+LOST = {
+    "checkmate": "TSUMI", "no moves": "TSUMI", "time": "TIME_UP", "illegal move": "ILLEGAL_MOVE",
+    "perpetual check": "ILLEGAL_MOVE",
+}  # fmt: skip
+DRAWN = {"repetition": "SENNICHITE", "move limit": "MAX_MOVES"}
 
 Row = dict[str, Any]  # a game, as play_game returns it
 
@@ -76,7 +80,7 @@ def play(
 ) -> None:
     """Play these games; append each to `rows` and to the file. The sequential test may end the match earlier."""
     names = [contender.name for contender in contenders]
-    folder, work = Path(arguments.keep), Work(Seats, (contenders, rules_of(arguments)), play_game)
+    folder, work = Path(arguments.keep), Work(Engines, (contenders, rules_of(arguments)), play_game)
     with (
         open(folder / "games.jsonl", "a", encoding="utf-8") as file,
         Steps(len(rows) + len(tasks), "game", len(rows)) as bar,
@@ -111,14 +115,16 @@ def contenders_of(arguments: argparse.Namespace) -> tuple[Contender, Contender]:
 
 def checked(contender: Contender) -> Contender:
     """Start the engine once; return the contender with the usual options that it declares. Raises SystemExit."""
-    engine = engine_of(contender, lambda event: None, lambda text: print(f"{contender.name}: {text}", file=sys.stderr))
+    process = process_of(contender, lambda text: print(f"{contender.name}: {text}", file=sys.stderr))
     try:
-        engine.prepare()
+        process.prepare()
     except EngineError as error:
-        raise SystemExit("\n    ".join([f"match: {error}", *engine.last_lines])) from None
+        raise SystemExit(f"match: {error}") from None
     finally:
-        engine.quit()
-    usual = {name: value for name, value in USUAL_OPTIONS.items() if name in engine.declared}
+        process.quit()
+    given = {name.lower() for name in contender.options}
+    free = {name for name in process.declared if name.lower() not in given}
+    usual = {name: text for name, text in USUAL_OPTIONS.items() if name in free}
     return replace(contender, options=usual | dict(contender.options))
 
 
@@ -199,7 +205,7 @@ def is_white(sfen: str) -> bool:
     return sfen.split()[1] == "w"
 
 
-def clock(text: str) -> Limits:
+def clock(text: str) -> TimeControl:
     """Read `MAIN`, `MAIN+INCREMENT` or `MAIN/BYOYOMI` in seconds."""
     found = re.fullmatch(r"([\d.]+)(?:([+/])([\d.]+))?", text)
     try:
@@ -208,7 +214,7 @@ def clock(text: str) -> Limits:
         main = extra = 0
     if not found or main + extra == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds")
-    return Limits(clock=TimeControl(main, *((0, extra) if found[2] == "+" else (extra, 0))))
+    return TimeControl(main, *((0, extra) if found[2] == "+" else (extra, 0)))
 
 
 def command(text: str) -> list[str]:
@@ -235,8 +241,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--option", action=AddOption, default=[], metavar="NAME=VALUE")
     parser.add_argument("--name", nargs=2, help="names of the engines in records and results")
     limits = parser.add_mutually_exclusive_group(required=True)
-    limits.add_argument("--nodes", dest="limits", type=lambda text: Limits(nodes=whole(1)(text)), nargs="+")
-    limits.add_argument("--movetime", dest="limits", type=lambda text: Limits(movetime=whole(1)(text)), nargs="+")
+    limits.add_argument("--nodes", dest="limits", type=lambda text: Limit(nodes=whole(1)(text)), nargs="+")
+    limits.add_argument("--movetime", dest="limits", type=lambda text: Limit(whole(1)(text) / 1000), nargs="+")
     text = "MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds"
     limits.add_argument("--time", dest="limits", type=clock, nargs="+", help=text)
     parser.add_argument("--margin", type=whole(), default=50, help="milliseconds that an answer may be late")

@@ -4,42 +4,36 @@ An engine that ends, does not answer, oversteps its time or plays an illegal mov
 replaced before the next one.
 """
 
-import queue
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core_ext.board import BLACK, Board
+from usi_engine.api.usi_process import go_words
 from usi_engine.clock import Clock, TimeControl
 from usi_engine.player import Lead
-from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone
+from usi_engine.rules import End, LiveGame
+from usi_engine.search.results import Limit
+from usi_engine.usi.process import Answer, EngineError, EngineProcess, EngineSilent, Timeouts
 from usi_engine.usi.protocol import Times
 
-GRACE = 2.0  # seconds that a late answer is waited for, so that its time is known
-NO_CLOCK = TimeControl()
-COLORS = {True: "+", False: "-"}  # of Black and White
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limit of an engine: nodes of a move, milliseconds of a move, or a clock in milliseconds."""
-
-    nodes: int = 0
-    movetime: int = 0
-    clock: TimeControl = NO_CLOCK
+GRACE = 2.0  # seconds that a late answer is waited for, so that its time is known, and then an answer to `stop`
 
 
 @dataclass(frozen=True)
 class Contender:
-    """An engine's name, command, options and limits."""
+    """An engine's name, command, options, and the limit of its moves or its clock."""
 
     name: str
     command: tuple[str, ...]
     options: Mapping[str, str]
-    limits: Limits
+    limit: Limit | TimeControl
+
+    @property
+    def control(self) -> TimeControl:
+        """Its clock, not limited if it has none."""
+        return self.limit if isinstance(self.limit, TimeControl) else TimeControl()
 
 
 @dataclass(frozen=True)
@@ -63,11 +57,11 @@ class Task:
 
 
 class GameLost(Exception):
-    """An engine has lost by its own fault: `ending` is the kind, the text says what happened."""
+    """An engine has lost by its own fault: `reason` is the kind, the text says what happened."""
 
-    def __init__(self, ending: str, text: str) -> None:
+    def __init__(self, reason: str, text: object) -> None:
         super().__init__(text)
-        self.ending = ending
+        self.reason = reason
 
 
 class TimeUse:
@@ -92,166 +86,113 @@ def folder_of(contender: Contender) -> Path:
     return Path(contender.command[0]).parent if len(contender.command) == 1 else Path()
 
 
-def engine_of(
-    contender: Contender, post: Callable[[EngineEvent], None], note: Callable[[str], None] = lambda text: None
-) -> Engine:
-    """Return a contender's engine, not started."""
-    return Engine(contender.command, contender.options, post, folder_of(contender), note, stderr=subprocess.STDOUT)
+def process_of(contender: Contender, note: Callable[[str], None] = lambda text: None) -> EngineProcess:
+    """Return a contender's process, not started."""
+    folder, timeouts = folder_of(contender), Timeouts(stop=GRACE)
+    return EngineProcess(contender.command, contender.options, None, folder, note, timeouts=timeouts)
 
 
-class Seat:
-    """An engine's process, kept from game to game."""
-
-    def __init__(self, contender: Contender, rules: Rules) -> None:
-        self.contender, self.rules = contender, rules
-        self._events = events = queue.SimpleQueue[tuple[EngineEvent, float]]()
-        self._engine = engine_of(contender, lambda event: events.put((event, time.perf_counter())))
-        self.use, self._ready = TimeUse(), False
-
-    def __del__(self) -> None:
-        self._engine.quit()
-
-    def prepare(self) -> None:
-        """Begin a game. GameLost if the engine does not start or does not get ready."""
-        self.use = TimeUse()
-        try:
-            self._engine.prepare(self.rules.longest)
-        except EngineError as error:
-            raise GameLost("crash", f"{error}{self._last_lines()}") from None
-        self._engine.new_game()
-        self._ready = True
-
-    def end(self, result: str, at_fault: bool) -> None:
-        """Tell the engine the result: `win`, `lose` or `draw`. One at fault is replaced before its next game."""
-        if at_fault:
-            self._engine.quit()
-        elif self._ready:
-            self._engine.game_over(result)
-        self._ready = False
-
-    def think(self, position: str, side: int, clock: Clock) -> tuple[BestMove, float]:
-        """Return the answer and its time in milliseconds, charged to the clock of `side`. GameLost."""
-        limits = self.contender.limits
-        if limits.nodes:
-            words, allowed = f"nodes {limits.nodes}", self.rules.patience * 1000
-        elif limits.movetime:
-            words, allowed = f"movetime {limits.movetime}", float(limits.movetime)
-        else:
-            words, allowed = Times.of(clock, side).words(), float(clock.allowed(side))
-        answer, spent = self._answer(position, words, allowed)
-        if not limits.nodes:
-            self.use.count(spent, allowed, self.rules.margin)
-            clock.spend(side, round(spent))
-        return answer, spent
-
-    def _answer(self, position: str, words: str, allowed: float) -> tuple[BestMove, float]:
-        """Return the answer and its time in milliseconds. GameLost."""
-        begun = time.perf_counter()
-        search = self._engine.go(position, words)
-        deadline = begun + (allowed + self.rules.margin) / 1000 + GRACE
-        while True:
-            try:
-                event, at = self._events.get(timeout=max(deadline - time.perf_counter(), 0))
-            except queue.Empty:
-                ending = "hang" if self.contender.limits.nodes else "time"
-                raise GameLost(ending, f"no answer to `go {words}`{self._last_lines()}") from None
-            if isinstance(event, EngineGone) and event.start == self._engine.starts:
-                raise GameLost("crash", f"ended after `go {words}`{self._last_lines()}")
-            if isinstance(event, BestMove) and event.search == search:
-                return event, (at - begun) * 1000
-
-    def _last_lines(self) -> str:
-        return "".join(f"\n    {line}" for line in tuple(self._engine.last_lines))
-
-
-class Game:
-    """A game in progress; `seats` by color."""
-
-    def __init__(self, seats: Mapping[str, Seat], rules: Rules, opening: str) -> None:
-        self.seats, self.rules, self.opening = seats, rules, opening
-        self.board, self.lead = Board(opening), Lead(rules.resign)
-        self.clock = Clock(*(seats[color].contender.limits.clock for color in "+-"))
-        self.turn = "+"  # who loses if an engine fails now
-        self.moves: list[str] = []
-        self.values: list[int | None] = []  # of the mover
-        self.milliseconds: list[int] = []
-
-    def play(self) -> tuple[str, str]:
-        """Play to the end; return the winner's color, empty for a draw, and the kind of ending. GameLost."""
-        for color, seat in self.seats.items():
-            self.turn = color
-            seat.prepare()
-        while True:
-            self.turn = COLORS[self.board.turn == BLACK]
-            ended = ending_of(self.board, self.turn, self.rules.longest) or self._ply()
-            if ended:
-                return ended
-
-    def _ply(self) -> tuple[str, str] | None:
-        """Ask for a move and play it; return winner and ending if it ends the game. GameLost."""
-        position = f"position sfen {self.opening} moves {' '.join(self.moves)}"
-        answer, spent = self.seats[self.turn].think(position, self.board.turn, self.clock)
-        if answer.move == "resign":
-            return other(self.turn), "resignation"
-        if answer.move == "win" and self.board.can_declare():
-            return self.turn, "declaration"
-        if not self.board.is_legal(answer.move):
-            raise GameLost("illegal", f"played '{answer.move}' in sfen {self.board.sfen()}")
-        self.lead.add(self.board, answer.thought.value or 0)  # a move without a search ends a lead
-        self.board.push(answer.move)
-        self.moves.append(answer.move)
-        self.values.append(answer.thought.value)
-        self.milliseconds.append(round(spent))
-        agreed = self.rules.resign and self.lead.plies >= 2 * self.rules.resign_moves
-        return (COLORS[self.lead.side == "b"], "score") if agreed else None
-
-
-def other(color: str) -> str:
-    return COLORS[color == "-"]
-
-
-def ending_of(board: Board, color: str, longest: int) -> tuple[str, str] | None:
-    """Return winner and kind of ending if the game is over by the rules; `color` is to move.
-
-    A win by declaration is not among them, because a player has to declare it.
-    """
-    if not board.legal_moves():
-        return other(color), "mate"
-    repeated = board.repetition()
-    if repeated != "none":
-        return ("", "repetition") if repeated == "draw" else (color if repeated == "win" else other(color), "perpetual")
-    return ("", "length") if board.ply > longest else None
-
-
-class Seats:
-    """Both engines of a process that plays games."""
+class Engines:
+    """Both engines of a process that plays games, kept from game to game."""
 
     def __init__(self, contenders: tuple[Contender, Contender], rules: Rules) -> None:
-        self.rules = rules
-        self.seats = [Seat(contender, rules) for contender in contenders]
+        self.contenders, self.rules = contenders, rules
+        self.processes = [process_of(contender) for contender in contenders]
+
+    def __del__(self) -> None:
+        for process in self.processes:
+            process.quit()
 
 
-def play_game(seats: Seats, task: Task) -> dict[str, Any]:
+class Game(LiveGame):
+    """A game in progress. `sides` are the numbers of the engines that play Black and White."""
+
+    def __init__(self, engines: Engines, task: Task) -> None:
+        self.sides = task.black, 1 - task.black
+        clock = Clock(*(engines.contenders[number].control for number in self.sides))
+        super().__init__(task.opening, clock=clock, max_moves=engines.rules.longest)
+        self._engines, self._rules, self.lead = engines, engines.rules, Lead(engines.rules.resign)
+        self.uses = TimeUse(), TimeUse()  # of Black and White
+        self.values: list[int | None] = []  # of the mover
+
+    def play(self) -> str:
+        """Play to the end; return the fault that ended the game, if one did."""
+        side = 0
+        try:
+            for side in (0, 1):
+                self._prepare(self._engines.processes[self.sides[side]])
+            while self.end is None:
+                side = self.turn
+                self._ply(side)
+        except GameLost as fault:
+            self.end = End(fault.reason, 1 - side)
+            return f"{self._engines.contenders[self.sides[side]].name}: {fault}"
+        return ""
+
+    def _prepare(self, process: EngineProcess) -> None:
+        try:
+            process.prepare(self._rules.longest)
+        except EngineError as error:
+            raise GameLost("crash", error) from None
+        process.new_game()
+
+    def _ply(self, side: int) -> None:
+        """Ask for a move and play it. GameLost."""
+        answer = self._think(side)
+        try:
+            self.answer(answer.move or "", round(answer.seconds * 1000))
+        except ValueError:
+            raise GameLost("illegal move", f"played '{answer.move}' in sfen {self.board.sfen()}") from None
+        if answer.move in ("resign", "win"):
+            return
+        self.values.append(answer.line.value)
+        self.lead.add(self.board, -(answer.line.value or 0))  # a move without a search ends a lead
+        if self.end is None and self._rules.resign and self.lead.plies >= 2 * self._rules.resign_moves:
+            self.end = End("score", "bw".index(self.lead.side))
+
+    def _think(self, side: int) -> Answer:
+        """Return the answer of a side. GameLost."""
+        limit, rules = self._engines.contenders[self.sides[side]].limit, self._rules
+        if isinstance(limit, TimeControl):
+            words, allowed = Times.of(self.clock, side).words(), float(self.clock.allowed(side))
+        else:
+            words, allowed = go_words(limit), 1000 * (limit.time or rules.patience)
+        counts_time = isinstance(limit, TimeControl) or limit.time is not None
+        process = self._engines.processes[self.sides[side]]
+        try:
+            answer = process.search(self.position, words, (allowed + rules.margin) / 1000 + GRACE)
+        except EngineSilent as error:
+            raise GameLost("time" if counts_time else "hang", error) from None
+        except EngineError as error:
+            raise GameLost("crash", error) from None
+        if counts_time:
+            self.uses[side].count(answer.seconds * 1000, allowed, rules.margin)
+        elif answer.seconds * 1000 > allowed:
+            raise GameLost("hang", process.failure(EngineSilent, f"{process.title} does not answer `go {words}`"))
+        return answer
+
+
+def play_game(engines: Engines, task: Task) -> dict[str, Any]:
     """Play a game and return its row: points of the first contender, ending, moves with the mover's values, times."""
-    begun, fault = time.perf_counter(), ""
-    contenders = seats.seats[task.black], seats.seats[1 - task.black]
-    game = Game(dict(zip("+-", contenders, strict=True)), seats.rules, task.opening)
-    try:
-        winner, ending = game.play()
-    except GameLost as error:
-        winner, ending, fault = other(game.turn), error.ending, f"{game.seats[game.turn].contender.name} {error}"
-    for color, seat in game.seats.items():
-        seat.end("draw" if not winner else "win" if color == winner else "lose", bool(fault) and color == game.turn)
+    begun, game = time.perf_counter(), Game(engines, task)
+    fault = game.play()
+    assert game.end is not None
+    winner = game.end.winner
+    for side, number in enumerate(game.sides):
+        if fault and side != winner:
+            engines.processes[number].quit()
+        else:
+            engines.processes[number].game_over("draw" if winner is None else "win" if side == winner else "lose")
     return {
         "game": task.game,
         "black": task.black,
-        "points": 0.5 if not winner else float((winner == "+") == (task.black == 0)),
-        "ending": ending,
+        "points": 0.5 if winner is None else float(game.sides[winner] == 0),
+        "ending": game.end.reason,
         "fault": fault,
         "opening": task.opening,
         "moves": " ".join(game.moves),
         "values": game.values,
         "milliseconds": game.milliseconds,
-        "time": [vars(seat.use) for seat in seats.seats],
+        "time": [vars(game.uses[game.sides.index(number)]) for number in (0, 1)],
         "seconds": round(time.perf_counter() - begun, 1),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from usi_engine import (
     UsiEngine,
 )  # fmt: skip
 from usi_engine.api import usi_process
+from usi_engine.csa.command import own_engine
 from usi_engine.usi.options import Option
 
 INFO = "info depth {} seldepth 9 nodes {} multipv {} score {} pv {}"
@@ -47,14 +49,14 @@ def received(tmp_path: Path) -> list[str]:
 
 
 def test_lines_in_order_of_value(opened: Opened, tmp_path: Path) -> None:
-    """Bounds, other text and moves after an illegal one are left out; a newer line replaces that of its move."""
+    """Other text and moves after an illegal one are left out; a newer line replaces that of its move."""
     lines = [
-        INFO.format(1, 5, 1, "cp 10", "7g7f 3c3d"), INFO.format(2, 9, 1, "cp 12 lowerbound", "1g1f"),
+        INFO.format(1, 5, 1, "cp 10", "7g7f 3c3d"), INFO.format(1, 9, 1, "cp 12 lowerbound", "1g1f"),
         "info string score cp 7 pv 1g1f", "nonsense", INFO.format(2, 30, 1, "cp -40", "2g2f 8c8d 9a9z"),
         INFO.format(2, 40, 2, "mate 5", "7g7f"), INFO.format(2, 50, 3, "cp 99999", "6i7h (12%)"),
     ]  # fmt: skip
     seen = list[Analysis]()
-    with opened("\n".join(lines) + " | 7g7f", options={"USI_Hash": 3, "USI_Ponder": True}) as engine:
+    with opened("\n".join(lines) + " | 7g7f", options={"usi_hash": 3, "usi_ponder": True}) as engine:
         found = engine.analyse(Board(), nodes=100, multipv=3, watch=seen.append)
         assert engine.name == "Fake"
     assert [(line.move, line.pv, str(line.score)) for line in found.lines] == [
@@ -82,12 +84,48 @@ def test_play_with_clocks(opened: Opened, tmp_path: Path) -> None:
     assert [line for line in received(tmp_path) if line.startswith(("go", "pos"))][:2] == sent
 
 
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [
+        (INFO.format(9, 9, 1, "cp 40 lowerbound", "7g7f 3c3d") + " | 7g7f", ("+40", "lower")),
+        (INFO.format(9, 9, 1, "cp -900 upperbound", "7g7f") + " | resign", ("-900", "upper")),
+        (INFO.format(9, 9, 1, "cp 10", "7g7f") + "\ninfo score cp 50 lowerbound | 7g7f", ("+10", "exact")),
+        ("\tinfo  depth\t9 score  cp\t7 pv  7g7f\t3c3d | 7g7f", ("+7", "exact")),
+    ],
+)
+def test_a_bound_is_a_score(opened: Opened, answer: str, score: tuple[str, str]) -> None:
+    """YaneuraOu's last line is often a bound."""
+    with opened(answer) as engine:
+        best = engine.analyse(Board(), nodes=20_000).best
+    assert (str(best.score), best.bound) == score and best.move == "7g7f"
+
+
+def test_what_the_engine_says_is_a_warning() -> None:
+    none = {"EvalFile": "/no/such/nn.bin", "BookFile": "/no/such.db", "Threads": "1"}
+    with pytest.warns(RuntimeWarning, match="the engine: ") as told, Engine.popen(own_engine(), options=none) as engine:
+        assert [any(name in str(each.message) for each in told) for name in ("nn.bin", "such.db")] == [True, True]
+        with pytest.warns(RuntimeWarning, match="other.bin"):
+            engine.configure({"evalfile": "other.bin"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Engine.popen(own_engine(), options={"EvalFile": "material"}).close()
+
+
+def test_options_that_are_usual(opened: Opened, tmp_path: Path) -> None:
+    """The lines of a search are printed as they come, unless the caller says otherwise."""
+    both: list[dict[str, int]] = [{}, {"pvinterval": 300}]
+    for options in both:
+        with opened(options=options) as engine:
+            assert engine.options["PvInterval"] == Option("spin", 300, 0, 1000)
+    pv_intervals = [line.split()[-1] for line in received(tmp_path) if "PvInterval" in line]
+    assert pv_intervals == ["0", "300"]
+
+
 def test_a_stream_ends_with_its_block(opened: Opened) -> None:
-    """`think` answers `stop` only."""
+    """`think` answers `stop` only, by resigning."""
     with opened("think", INFO.format(1, 5, 1, "cp 10", "7g7f") + " | 7g7f") as engine:
-        with engine.analysis(Board()) as stream:
+        with pytest.raises(EngineNonsense, match="resigns without"), engine.analysis(Board()):
             pass
-        assert stream.result().move is None
         with engine.analysis(Board(), depth=3) as stream:
             assert [part.move for part in stream] == ["7g7f"]
 
@@ -95,15 +133,17 @@ def test_a_stream_ends_with_its_block(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "text"),
     [
-        ("die", EngineDied, "Fake has ended"),
+        ("die", EngineDied, r"Fake has ended \(exit status 0\)"),
         ("hang", EngineSilent, "Fake does not answer stop|Fake says nothing for 0.3 s"),
         ("7g7e", EngineNonsense, "Fake answers '7g7e', which is no legal move"),
         ("7g7f", EngineNonsense, "Fake gives no evaluation"),
+        ("resign", EngineNonsense, "Fake resigns without an evaluation"),
+        ("", EngineNonsense, "Fake answers '', which is no legal move"),
     ],
 )
 def test_an_engine_that_fails(opened: Opened, answer: str, kind: type[EngineError], text: str) -> None:
     with opened(answer, timeouts=QUICK if answer == "hang" else Timeouts()) as engine:
-        process = engine._driver._process
+        process = engine._engine._process
         with pytest.raises(kind, match=text) as failure:
             engine.analyse(Board(), depth=3)
         assert "readyok" in failure.value.last_lines and "readyok" in str(failure.value)
@@ -122,7 +162,6 @@ def test_a_process_started_again(opened: Opened, tmp_path: Path) -> None:
         with pytest.raises(EngineDied):
             engine.analyse(Board(), depth=3)
         engine.new_game()
-        engine._events.put(INFO.format(9, 9, 2, "cp 90", "2g2f"))
         found = engine.analyse(Board(), depth=3, multipv=2)
         assert [line.move for line in found.lines] == ["7g7f"] and found.nodes == 5
     assert received(tmp_path).count("setoption name USI_Hash value 7") == 2
@@ -149,7 +188,7 @@ def test_an_engine_that_another_thread_closes(opened: Opened, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("code", "kind", "text"),
     [
-        ("print('no such library')", EngineDied, "does not answer usiok\n    no such library"),
+        ("print('no such library')", EngineDied, "has ended \\(exit status 0\\)\n    no such library"),
         ("import sys; sys.exit('no such library')", EngineDied, "    no such library"),
         ("import time; print('hello', flush=True); time.sleep(1000)", EngineSilent, "does not answer usiok"),
     ],
@@ -179,7 +218,9 @@ def test_refused_arguments(opened: Opened) -> None:
                 engine.configure({"Hash": 1})
         for value in (0, 10, "many"):
             with pytest.raises(UnknownOption, match=f"Fake: MultiPV must be from 1 to 9, not '{value}'"):
-                engine.configure({"MultiPV": value})
+                engine.configure({"multipv": value})
+        with pytest.raises(UnknownOption, match="Fake: Style must be one of Calm, Wild, not 'Bold'"):
+            engine.configure({"Style": "Bold"})
         assert engine.options["MultiPV"] == Option("spin", 1, 1, 9)
 
 
@@ -201,7 +242,7 @@ def test_fairy_stockfish() -> None:
             depths = [next(stream).depth for _ in range(3)]
         assert depths == sorted(depths) and stream.result().move
         assert engine.analyse(Board("4k4/9/4P4/9/9/9/9/9/4K4 b G 1"), depth=5).score.mate == 1
-        process = engine._driver._process
+        process = engine._engine._process
         assert process is not None
         process.kill()
         with pytest.raises(EngineDied, match="Fairy-Stockfish"):

@@ -16,28 +16,33 @@ import pytest
 
 from bench import OPENINGS
 from bench.strength import match, usi_game
-from bench.strength.usi_game import Contender, GameLost, Limits, Rules, Seats, Task, TimeUse, play_game
+from bench.strength.usi_game import Contender, Engines, GameLost, Rules, Task, TimeUse, play_game
 from core_ext.board import Board
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
 from usi_engine.csa.command import own_engine
 from usi_engine.player import Lead, read_openings
 from usi_engine.records.games import load_games
+from usi_engine.search.results import Limit
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-RULES, NODES, AHEAD = Rules(), Limits(nodes=1), "info score cp 4000"
+RULES, NODES, AHEAD = Rules(), Limit(nodes=1), "info score cp 4000"
+SCORE = Rules(resign=3000, resign_moves=1)
+Players = Callable[..., Engines]
 
 
 @pytest.fixture
-def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Seats]:
-    """Return a function that seats two engines with these answers."""
-    monkeypatch.setattr(usi_game, "GRACE", 0.0)
+def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Players:
+    """Return a function that makes two engines with these answers."""
+    monkeypatch.setattr(usi_game, "GRACE", 0.2)
 
-    def contender(name: str, answers: Sequence[str], limits: Limits) -> Contender:
-        return Contender(name, tuple(scripted(tmp_path / name, *answers)), {}, limits)
+    def contender(name: str, answers: Sequence[str], limit: Limit | TimeControl) -> Contender:
+        return Contender(name, tuple(scripted(tmp_path / name, *answers)), {}, limit)
 
-    def new(first: Sequence[str], second: Sequence[str], rules: Rules = RULES, limits: Limits = NODES) -> Seats:
-        return Seats((contender("A", first, limits), contender("B", second, limits)), rules)
+    def new(
+        first: Sequence[str], second: Sequence[str], rules: Rules = RULES, limit: Limit | TimeControl = NODES
+    ) -> Engines:
+        return Engines((contender("A", first, limit), contender("B", second, limit)), rules)
 
     return new
 
@@ -53,7 +58,7 @@ def received(folder: Path, name: str, word: str) -> list[str]:
     [("10", (10000, 0, 0)), ("10+0.1", (10000, 0, 100)), ("0/0.1", (0, 100, 0)), ("60/1", (60000, 1000, 0))],
 )
 def test_a_clock_is_read(text: str, limits: tuple[int, int, int]) -> None:
-    assert match.clock(text) == Limits(clock=TimeControl(*limits))
+    assert match.clock(text) == TimeControl(*limits)
 
 
 @pytest.mark.parametrize("text", ["", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"])
@@ -63,9 +68,9 @@ def test_a_wrong_clock_is_quoted(text: str) -> None:
 
 
 def test_an_engine_plays_on_one_thread_without_a_book() -> None:
-    engine = Contender("own", tuple(own_engine()), {"MultiPV": "2"}, NODES)
-    assert match.checked(engine).options == {"Threads": "1", "USI_OwnBook": "false", "MultiPV": "2"}
-    assert match.checked(replace(engine, options={"Threads": "2"})).options["Threads"] == "2"
+    engine = Contender("own", tuple(own_engine()), {"multipv": "2"}, NODES)
+    assert match.checked(engine).options == {"Threads": "1", "USI_OwnBook": "false", "multipv": "2"}
+    assert match.checked(replace(engine, options={"threads": "2"})).options == {"USI_OwnBook": "false", "threads": "2"}
     with pytest.raises(SystemExit, match="has no option 'Hash'"):
         match.checked(replace(engine, options={"Hash": "2"}))
 
@@ -73,45 +78,44 @@ def test_an_engine_plays_on_one_thread_without_a_book() -> None:
 @pytest.mark.parametrize(
     ("answer", "ending", "text"),
     [
-        ("die", "crash", "A ended after `go nodes 1`"),
-        ("info string boom | 5a5b", "illegal", f"A played '5a5b' in sfen {START}"),
-        ("win", "illegal", "A played 'win'"),
-        ("think", "hang", "\n    id name Fake\n    usiok\n    readyok"),
-        ("info string boom", "illegal", "A played 'info'"),
+        ("die", "crash", "A: Fake has ended (exit status 0)\n    option"),
+        ("info string boom | 5a5b", "illegal move", f"A: played '5a5b' in sfen {START}"),
+        ("win", "illegal move", "A: played 'win'"),
+        ("", "illegal move", "A: played ''"),
+        ("think", "hang", "A: Fake does not answer `go nodes 1`\n    option"),
+        ("hang", "hang", "A: Fake does not answer stop\n    option"),
     ],
 )
-def test_an_engine_that_fails_loses_and_is_started_again(
-    seats: Callable[..., Seats], answer: str, ending: str, text: str
-) -> None:
-    table = seats([answer, "7g7f"], [], Rules(patience=0.2 if answer == "think" else 120))
-    lost = play_game(table, Task(0, START, 0))
+def test_an_engine_that_fails_loses_and_is_started_again(engines: Players, answer: str, ending: str, text: str) -> None:
+    players = engines([answer, "7g7f"], [], Rules(patience=0.2 if ending == "hang" else 120))
+    lost = play_game(players, Task(0, START, 0))
     assert (lost["points"], lost["ending"], lost["moves"]) == (0.0, ending, "")
     assert text in lost["fault"]
-    table.seats[0].rules = Rules()
-    won = play_game(table, Task(2, START, 0))
+    players.rules = Rules()
+    won = play_game(players, Task(2, START, 0))
     assert (won["points"], won["ending"], won["fault"], won["moves"]) == (1.0, "resignation", "", "7g7f")
 
 
-def test_an_engine_that_does_not_start_loses(seats: Callable[..., Seats]) -> None:
-    table = seats(["7g7f"], [])
+def test_an_engine_that_does_not_start_loses(engines: Players) -> None:
+    players = engines(["7g7f"], [])
     broken = Contender("broken", (sys.executable, "-c", "raise SystemExit('no licence')"), {}, NODES)
-    table.seats[1] = usi_game.Seat(broken, Rules())
-    row = play_game(table, Task(1, START, 1))
+    players.processes[1] = usi_game.process_of(broken)
+    row = play_game(players, Task(1, START, 1))
     assert (row["points"], row["ending"]) == (1.0, "crash")
-    assert "does not answer usiok\n    no licence" in row["fault"]
+    assert "has ended (exit status 1)\n    no licence" in row["fault"]
 
 
-def test_clocks(seats: Callable[..., Seats], tmp_path: Path) -> None:
+def test_clocks(engines: Players, tmp_path: Path) -> None:
     """Each engine is told its clocks, and its answers are counted."""
-    clock = Limits(clock=TimeControl(60_000, 0, 1_000))
-    row = play_game(seats(["7g7f"], ["3c3d"], limits=clock), Task(0, START, 0))
+    clock = TimeControl(60_000, 0, 1_000)
+    row = play_game(engines(["7g7f"], ["3c3d"], limit=clock), Task(0, START, 0))
     assert row["ending"] == "resignation"
     assert [use["moves"] for use in row["time"]] == [2, 1]
     assert received(tmp_path, "A", "go")[0] == "go btime 60000 wtime 60000 binc 1000 winc 1000"
 
 
-def test_late_answers(seats: Callable[..., Seats]) -> None:
-    silent = play_game(seats([], ["think"], limits=Limits(movetime=1)), Task(1, START, 1))
+def test_late_answers(engines: Players) -> None:
+    silent = play_game(engines([], ["think"], limit=Limit(0.001)), Task(1, START, 1))
     assert (silent["ending"], silent["points"]) == ("time", 1.0)
     use = TimeUse()
     use.count(900, 1000, 50)
@@ -143,30 +147,29 @@ def test_lead(values: tuple[int, ...], side: str, plies: int) -> None:
 @pytest.mark.parametrize(
     ("answers", "rules", "end"),
     [
-        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(resign=3000, resign_moves=1), ("score", 1.0)),
-        ((f"{AHEAD} | 7g7f", f"{AHEAD} | 3c3d"), Rules(resign=3000, resign_moves=1), ("resignation", 0.0)),
+        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), SCORE, ("score", 1.0)),
+        ((f"{AHEAD} | 7g7f", f"{AHEAD} | 3c3d"), SCORE, ("resignation", 0.0)),
         ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(), ("resignation", 0.0)),
-        ((f"{AHEAD} | 7g7f", "3c3d"), Rules(resign=3000, resign_moves=1), ("resignation", 0.0)),
-        (("7g7f", "3c3d"), Rules(longest=2), ("length", 0.5)),
+        ((f"{AHEAD} | 7g7f", "3c3d"), SCORE, ("resignation", 0.0)),
+        (("7g7f", "3c3d"), Rules(longest=2), ("move limit", 0.5)),
+        ((f"{AHEAD} lowerbound | 7g7f", "info score cp -4000 upperbound | 3c3d"), SCORE, ("score", 1.0)),
         (("2h3h", "8b7b", "3h2h", "7b8b") * 3, Rules(), ("repetition", 0.5)),
     ],
 )
 def test_games_end(
-    seats: Callable[..., Seats], tmp_path: Path, answers: tuple[str, ...], rules: Rules, end: tuple[str, float]
+    engines: Players, tmp_path: Path, answers: tuple[str, ...], rules: Rules, end: tuple[str, float]
 ) -> None:
-    table = seats(answers[::2], answers[1::2], rules)
-    row = play_game(table, Task(0, START, 0))
+    players = engines(answers[::2], answers[1::2], rules)
+    row = play_game(players, Task(0, START, 0))
     assert (row["ending"], row["points"]) == end
-    del table  # ends the engines
+    del players  # ends the engines
     told = {1.0: "win", 0.5: "draw", 0.0: "lose"}
     assert received(tmp_path, "A", "gameover") == [f"gameover {told[row['points']]}"]
 
 
-def test_perpetual_check_loses_and_a_declaration_wins(seats: Callable[..., Seats]) -> None:
-    checks = Board.from_moves(["8i9i", "9a8a", "9i8i", "8a9a"] * 3, "k8/9/9/9/9/9/9/9/1R2K4 b - 1")
-    assert usi_game.ending_of(checks, "+", 320) == ("-", "perpetual")
+def test_a_declaration_wins(engines: Players) -> None:
     entered = "KG7/PPPPPPPPP/9/9/9/9/9/9/8k b 2R2B3G4S4N4L9P 1"
-    row = play_game(seats([], ["win"]), Task(1, entered, 1))
+    row = play_game(engines([], ["win"]), Task(1, entered, 1))
     assert (row["ending"], row["points"]) == ("declaration", 0.0)
 
 

@@ -13,7 +13,7 @@ from tests.csa.server import TIMEOUT, Script, Server, Talk
 from tests.scripted_engine import scripted
 from usi_engine.csa.client import Client, Settings
 from usi_engine.csa.connection import TrafficLog
-from usi_engine.usi.driver import Engine
+from usi_engine.usi.process import EngineProcess
 
 # A folder with shogi-server (Ruby); without it, the tests that play on it are not collected.
 SHOGI_SERVER = os.environ.get("SHOGI_SERVER", "")
@@ -62,7 +62,7 @@ class ClientRunner:
         settings = replace(self.settings, port=server.port, games=games, ponder=ponder)
         client = self.client = Client(settings, notes.append, self.log)
         log = self.folder / "engine.log"
-        engine = Engine(scripted(log, *answers), {}, client.post)
+        engine = EngineProcess(scripted(log, *answers), {}, client.post)
         thread = threading.Timer(2 * TIMEOUT, client.interrupt)  # a test that hangs ends
         thread.start()
         try:

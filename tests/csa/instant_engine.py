@@ -8,10 +8,10 @@ from tests.csa.server import START_POSITION, summary
 from usi_engine.core import board_of, load_core
 from usi_engine.csa.game import ServerGame
 from usi_engine.csa.protocol import GameSummary, MoveMade, Reader
-from usi_engine.usi.driver import BestMove, Engine, EngineEvent
+from usi_engine.usi.process import Answer, EngineEvent, EngineProcess
 
 
-class InstantEngine(Engine):
+class InstantEngine(EngineProcess):
     """Posts its answers to `post`; `goes` has the positions of its searches, `results` the ends of games."""
 
     def __init__(self, post: Callable[[EngineEvent], None]) -> None:
@@ -29,11 +29,11 @@ class InstantEngine(Engine):
     def new_game(self) -> None:
         pass
 
-    def go(self, position: str, clocks: str, ponder: bool = False) -> int:
+    def go(self, position: str, limits: str, ponder: bool = False) -> int:
         self._searches += 1
-        self.goes.append(position.removeprefix("position startpos moves ") + (" ponder" if ponder else ""))
+        self.goes.append(position.removeprefix("startpos moves ") + (" ponder" if ponder else ""))
         moves = board_of(load_core(), position).legal_moves()
-        self._post(BestMove(self._searches, moves[0] if moves else "resign"))
+        self._post(Answer(self._searches, moves[0] if moves else "resign"))
         return self._searches
 
     def game_over(self, result: str) -> None:
@@ -55,7 +55,7 @@ def game_of(
     *moves: str,
     game_id: str = "id",
     position: str = START_POSITION,
-    engine: Engine | None = None,
+    engine: EngineProcess | None = None,
     ponder: bool = False,
 ) -> ServerGame:
     """Return a game after these moves. `position` may have further ones, one a line."""

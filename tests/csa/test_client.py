@@ -14,7 +14,7 @@ from tests.csa.conftest import ClientRunner
 from tests.csa.server import START_POSITION, Talk, game, script, summary
 from usi_engine.csa import record as records
 from usi_engine.csa.client import Client, SessionError, fault_of
-from usi_engine.usi.driver import Engine
+from usi_engine.usi.process import EngineProcess
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
 ENTERED = """P1+OU+KI+KI+GI+GI+KE+KE+KY+KY
@@ -137,7 +137,7 @@ def test_no_server(runner: ClientRunner) -> None:
     """Nobody listens at the port, or the server refuses the login."""
     client = Client(replace(runner.settings, port=1), print)
     with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: it refuses the connection$"):
-        client.run(Engine(["none"], {}, client.post))
+        client.run(EngineProcess(["none"], {}, client.post))
     with pytest.raises(SessionError, match="refuses the login of 'us'"):
         runner.play([], refuse)
 
@@ -216,10 +216,10 @@ def test_floodgate_comment(runner: ClientRunner) -> None:
 
     first = "info depth 9 score cp 55 nodes 10 pv 3c3d 2g2f 8c8d 9z9z | 3c3d"
     run = runner.play([first, "info depth 3 score mate 5 pv 8c8d | 8c8d"], comment)
-    assert comments == ["* -55 +2726FU -8384FU", "* -29995"]
+    assert comments == ["* -55 +2726FU -8384FU", "* -31995"]
     assert "-3334FU\nT0\n'** -55 +2726FU -8384FU\n" in run.record()
     evals = [entry.engine_info.eval for entry in Record.from_csa_str(run.record()).moves if entry.engine_info]
-    assert evals == [-55, -29995]
+    assert evals == [-55, -31995]
 
 
 def test_ponder(runner: ClientRunner) -> None:

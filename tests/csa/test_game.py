@@ -11,7 +11,7 @@ from tests.csa.server import START_POSITION
 from usi_engine import language
 from usi_engine.csa.game import ServerGame, floodgate_comment, offered_game
 from usi_engine.csa.protocol import MoveMade
-from usi_engine.usi.driver import BestMove, EngineGone
+from usi_engine.usi.process import Answer, EngineGone
 
 HANDICAP = START_POSITION.replace("P2 * -HI *  *  *  *  * -KA *", "P2 *  *  *  *  *  *  *  *  *")[:-1] + "-"
 
@@ -67,7 +67,7 @@ def test_an_engine_that_answers_too_early_searches_again() -> None:
     engine = InstantEngine(lambda event: None)
     played = game_of(engine=engine, ponder=True)
     played.begin()
-    played.handle(BestMove(1, "7g7f", "3c3d"))
+    played.handle(Answer(1, "7g7f", "3c3d"))
     played.handle(MoveMade("+7776FU"))
     played.handle(MoveMade("-3334FU"))
     assert engine.goes[1:] == ["7g7f 3c3d ponder", "7g7f 3c3d"]
@@ -77,7 +77,7 @@ def test_the_end_of_an_earlier_process_is_ignored() -> None:
     """It was started again between two games."""
     played, engine = moved()
     played.begin()
-    played.handle(EngineGone(engine.starts - 1))
+    played.handle(EngineGone(engine.starts - 1, ""))
     assert len(engine.goes) == 1
-    played.handle(EngineGone(engine.starts))
+    played.handle(EngineGone(engine.starts, ""))
     assert len(engine.goes) == 2

@@ -21,7 +21,7 @@ import pytest
 from tests.csa.conftest import SHOGI_SERVER
 from tests.scripted_engine import scripted
 from usi_engine.csa.client import Client, Settings
-from usi_engine.usi.driver import Engine
+from usi_engine.usi.process import EngineProcess
 
 pytestmark = pytest.mark.shogi_server
 
@@ -51,7 +51,7 @@ class Player:
     def _run(self) -> None:
         fake = scripted(self.folder / f"{self.name}.log")
         command = [sys.executable, "-m", "usi_engine"] if self.answers is None else [*fake, *self.answers]
-        engine = Engine(command, FAST if self.answers is None else {}, self.client.post)
+        engine = EngineProcess(command, FAST if self.answers is None else {}, self.client.post)
         try:
             engine.prepare()
             self.client.run(engine)

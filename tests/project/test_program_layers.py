@@ -9,7 +9,7 @@ PACKAGE = ROOT / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
     "   ": "language columns clock",
-    "usi": "options output protocol arguments driver",
+    "usi": "options output protocol arguments info process",
     "": "files core rules memory progress",
     "evaluation": "cache names kpp_file parts architecture network_file load",
     "book": "entry libraries yaneuraou book_player",

@@ -19,7 +19,7 @@ from usi_engine.csa.game import CUT, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import RunningRecord
 from usi_engine.language import _, text_of
-from usi_engine.usi.driver import Engine, EngineEvent, EngineGone
+from usi_engine.usi.process import EngineEvent, EngineGone, EngineProcess
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
 LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10
@@ -93,7 +93,7 @@ class Client:
         self._events.put((None, Interrupted(self._leaving.is_set())))
         self._leaving.set()
 
-    def run(self, engine: Engine) -> None:
+    def run(self, engine: EngineProcess) -> None:
         """Play with an engine that is started and posts here. SessionError, EngineError."""
         while not self._is_done():
             try:
@@ -179,7 +179,7 @@ class Client:
 
     # ---- games ----
 
-    def _play_games(self, engine: Engine) -> None:
+    def _play_games(self, engine: EngineProcess) -> None:
         while not self._is_done():
             event = self._next()
             if isinstance(event, GameSummary):
@@ -188,7 +188,7 @@ class Client:
                 self._refuse(event.game_id, event.reason)
         self._log_out()
 
-    def _accept_offer(self, engine: Engine, summary: GameSummary) -> None:
+    def _accept_offer(self, engine: EngineProcess, summary: GameSummary) -> None:
         """Answer the offer of a game, and play it."""
         settings = self._settings
         try:

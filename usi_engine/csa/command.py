@@ -22,8 +22,8 @@ from usi_engine.csa.connection import TrafficLog
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
 from usi_engine.usi.arguments import DAY, Parser, real, whole
-from usi_engine.usi.driver import Engine, EngineError
 from usi_engine.usi.output import show
+from usi_engine.usi.process import EngineError, EngineProcess
 
 PORT = 4081
 LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows at most one empty line in 30 seconds
@@ -116,7 +116,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
     return Settings(host, port, args.user, password_of(args), *conditions)
 
 
-def engine_of(args: argparse.Namespace, client: Client, note: Callable[[str], None]) -> Engine:
+def engine_of(args: argparse.Namespace, client: Client, note: Callable[[str], None]) -> EngineProcess:
     """Return the engine to play with; an engine other than this one runs in its own folder, with its files.
 
     Its messages are printed by `note`: an engine that writes to a paused terminal would wait for it.
@@ -125,10 +125,9 @@ def engine_of(args: argparse.Namespace, client: Client, note: Callable[[str], No
     def say(text: str) -> None:
         note(_("the engine: {text}").format(text=text))
 
-    if args.engine is None:
-        return Engine(own_engine(), options_of(args), client.post, note=note, errors=say)
-    path = args.engine.expanduser().resolve()
-    return Engine([str(path)], options_of(args), client.post, path.parent, note, errors=say)
+    path = args.engine and args.engine.expanduser().resolve()
+    command, folder = ([str(path)], path.parent) if path else (own_engine(), None)
+    return EngineProcess(command, options_of(args), client.post, folder, note, errors=say)
 
 
 def own_engine() -> list[str]:

@@ -14,7 +14,7 @@ from usi_engine.records.notation import name_moves
 from usi_engine.records.tree import unmarked_text
 from usi_engine.records.writer import TimedMove
 from usi_engine.rules import End, LiveGame
-from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineGone
+from usi_engine.usi.process import Answer, EngineError, EngineGone, EngineProcess
 from usi_engine.usi.protocol import Times, position_words
 
 # A game is resigned if the engine process ends by itself more often than this.
@@ -71,7 +71,7 @@ class ServerGame:
     def __init__(
         self,
         summary: GameSummary,
-        engine: Engine,
+        engine: EngineProcess,
         send: Callable[[str], None],
         note: Callable[[str], None],
         *,
@@ -102,15 +102,15 @@ class ServerGame:
         self._engine.new_game()
         self._start_turn()
 
-    def handle(self, event: Event | BestMove | EngineGone) -> None:
+    def handle(self, event: Event | Answer | EngineGone) -> None:
         """Handle an event; the last one sets `end`. EngineError."""
         if isinstance(event, MoveMade):
             self._take_move(event)
-        elif isinstance(event, BestMove):
+        elif isinstance(event, Answer):
             self._answer(event)
         elif isinstance(event, EngineGone):
             if event.start == self._engine.starts:
-                self._restart()
+                self._restart(event.status)
         elif isinstance(event, Special):
             self._take_special(event)
         elif isinstance(event, Cause):
@@ -143,7 +143,7 @@ class ServerGame:
         except ValueError:
             # The server decides: its verdict follows.
             text = _("the server sent the illegal move '{move}' in '{position}'")
-            self._note(text.format(move=made.csa, position=self._command()))
+            self._note(text.format(move=made.csa, position=self._position_words()))
             return
         self._awaited = 0  # the server may make our move for us; the engine's answer is then of no use
         self._start_turn()
@@ -166,43 +166,44 @@ class ServerGame:
             self._awaited = self._pondering
             self._engine.ponderhit()
         else:
-            self._awaited = self._engine.go(self._command(), self._go_words())
+            self._awaited = self._engine.go(self._position_words(), self._go_words())
 
     def _ponder(self) -> None:
         self._pondered, self._reply = self._reply, ""
-        self._pondering = self._engine.go(self._command(self._pondered), self._go_words(), ponder=True)
+        self._pondering = self._engine.go(self._position_words(self._pondered), self._go_words(), ponder=True)
 
-    def _command(self, *more: str) -> str:
-        """Return the USI command that sets up the position, after further moves."""
-        return f"position {position_words(self.game.start, [*self.game.moves, *more])}"
+    def _position_words(self, *more: str) -> str:
+        """Return the arguments of `position`, after further moves."""
+        return position_words(self.game.start, [*self.game.moves, *more])
 
     def _go_words(self) -> str:
         return Times.of(self.game.clock, self.summary.side, self._margin_ms).words()
 
-    def _answer(self, answer: BestMove) -> None:
+    def _answer(self, answer: Answer) -> None:
         if answer.search != self._awaited:
             return
         self._awaited = 0
         words = {"resign": protocol.RESIGN, "win": protocol.DECLARE_WIN}
-        if answer.move in words:
-            self._send(words[answer.move])
+        move = answer.move or ""
+        if move in words:
+            self._send(words[move])
             return
         try:
-            csa = self.game.board.csa(answer.move)
+            csa = self.game.board.csa(move)
         except ValueError:
-            self._note(_("resigning, because the engine answered the illegal move '{move}'").format(move=answer.move))
+            self._note(_("resigning, because the engine answered the illegal move '{move}'").format(move=move))
             self._send(protocol.RESIGN)
             return
-        self._comment = floodgate_comment(self.game, answer.thought.value, answer.thought.pv)
+        self._comment = floodgate_comment(self.game, answer.line.value, answer.line.pv)
         self._reply = answer.ponder
         self._send(protocol.move(csa, self._comment))
 
-    def _restart(self) -> None:
+    def _restart(self, status: str) -> None:
         self._restarts += 1
         if self._restarts > MOST_RESTARTS:
             self._send(protocol.RESIGN)
             raise EngineError(_("the engine has ended by itself too often"))
-        self._note(_("the engine has ended by itself; starting it again"))
+        self._note(_("the engine has ended by itself ({status}); starting it again").format(status=status))
         self._engine.prepare(self.summary.max_moves)
         if self._awaited:
             self._think()

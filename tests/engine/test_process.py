@@ -1,4 +1,4 @@
-"""The engine driver: info lines, and processes that do not behave as engines."""
+"""Engine processes: info lines, answers as events, and processes that do not behave as engines."""
 
 from __future__ import annotations
 
@@ -12,30 +12,58 @@ from pathlib import Path
 import pytest
 
 from usi_engine import language
+from usi_engine.core import load_core
 from usi_engine.csa.command import own_engine
-from usi_engine.usi.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone, Thought, kill, thought_of
+from usi_engine.usi.info import GREATEST, MATE, Info, Lines, parse_info
+from usi_engine.usi.process import Answer, EngineError, EngineEvent, EngineGone, EngineProcess, kill
+
+LINE = ("7g7f", "3c3d")
 
 
 @pytest.mark.parametrize(
-    ("line", "thought"),
+    ("line", "info"),
     [
-        ("info depth 3 score cp -30 nodes 9 multipv 1 pv 7g7f 3c3d", Thought(-30, ("7g7f", "3c3d"))),
-        ("info depth 3 score cp 12", Thought(12)),
-        ("info score mate 5 pv 7g7f", Thought(29_995, ("7g7f",))),
-        ("info score mate -4 pv 7g7f", Thought(-29_996, ("7g7f",))),
-        ("info score mate + pv 7g7f", Thought(20_001, ("7g7f",))),
-        ("info score mate - pv 7g7f", Thought(-20_001, ("7g7f",))),
-        ("info score cp 1 lowerbound pv 7g7f", None),
-        ("info score cp 1 multipv 2 pv 7g7f", None),
-        ("info score cp 1 multipv 12 pv 7g7f", None),
-        ("info string score cp 1", None),
-        ("info score cp " + "9" * 5000, None),
-        ("info score mate " + "9" * 5000, None),
-        ("info depth 3 nodes 9 pv 7g7f", None),
+        ("depth 3 seldepth 9 score cp -30 nodes 9 multipv 2 pv 7g7f 3c3d", Info(-30, "exact", LINE, 3, 9, 2, 9)),
+        ("\tdepth  3\tscore  cp  12", Info(12, depth=3)),
+        ("score mate 5 pv  7g7f\tP*5e (12%)", Info(31_995, pv=("7g7f", "P*5e"))),
+        ("score mate -4", Info(-31_996)),
+        ("score mate +", Info(31_000)),
+        ("score mate -", Info(-31_000)),
+        ("score mate -9999", Info(-31_000)),
+        ("score cp 99999 lowerbound", Info(20_000, "lower")),
+        ("score upperbound cp -99999", Info(-20_000, "upper")),
+        ("string score cp 1", Info()),
+        ("depth x nodes -1 score cp " + "9" * 5000, Info()),
+        ("score mate " + "9" * 5000, Info()),
+        ("score cp", Info()),
     ],
 )
-def test_thoughts(line: str, thought: Thought | None) -> None:
-    assert thought_of(line) == thought
+def test_info_lines(line: str, info: Info) -> None:
+    assert parse_info(line) == info
+
+
+def test_values_are_those_of_the_core() -> None:
+    core = load_core()
+    assert (core.mate, core.max_evaluation) == (MATE, GREATEST)
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        (["depth 3 score cp 1", "depth 4 score cp 2 lowerbound"], [(2, "lower")]),
+        (["depth 3 score cp 1", "depth 3 score cp 2 lowerbound", "depth 2 score cp 3 upperbound"], [(1, "exact")]),
+        (["depth 3 score cp 1 upperbound", "depth 3 score cp 2 lowerbound"], [(2, "lower")]),
+        (["depth 4 score cp 1 upperbound", "depth 3 score cp 2", "nodes 9"], [(2, "exact")]),
+        (["depth 1 multipv 2 score cp 5 pv 7g7f", "depth 2 score cp 4 pv 7g7f"], [(4, "exact")]),
+        (["depth 1 score cp 4 pv 7g7f", "depth 1 multipv 2 score cp 5 pv 2g2f"], [(5, "exact"), (4, "exact")]),
+    ],
+)
+def test_lines_of_a_search(lines: list[str], kept: list[tuple[int, str]]) -> None:
+    """An exact value stays until there is another, or a bound of a greater depth."""
+    found = Lines()
+    for line in lines:
+        found.add(parse_info(line))
+    assert [(line.value, line.bound) for line in found.best_first()] == kept
 
 
 ECHO = """
@@ -46,14 +74,14 @@ for line in sys.stdin:
         print("x" * 70_000, file=sys.stderr, flush=True)
         print("usiok", flush=True)
     if line.startswith("isready"):
-        print("readyok\\ninfo string hello", flush=True)
+        print("info string hello\\nreadyok", flush=True)
 """
 
 
 def test_an_engine_that_writes_without_end() -> None:
     """Long lines are read in parts; standard error is read too, because a full pipe would stop the engine."""
     errors = queue.SimpleQueue[str]()
-    engine = Engine([sys.executable, "-c", ECHO], {}, print, errors=errors.put)
+    engine = EngineProcess([sys.executable, "-c", ECHO], {}, errors=errors.put)
     engine.prepare()
     engine.quit()
     assert errors.get(timeout=20) == "x" * 70_000
@@ -66,9 +94,10 @@ def test_an_error_while_reading_ends_the_engine() -> None:
     def fail(text: str) -> None:
         raise OSError("the terminal is gone")
 
-    engine = Engine([sys.executable, "-c", ECHO], {}, events.put, info=fail)
-    engine.prepare()
-    assert events.get(timeout=20) == EngineGone(1)
+    engine = EngineProcess([sys.executable, "-c", ECHO], {}, events.put, note=fail)
+    with pytest.raises(EngineError, match=r"has ended \("):
+        engine.prepare()
+    assert isinstance(events.get(timeout=20), EngineGone)
     assert engine.last_lines[-1] == "OSError: the terminal is gone"
     engine.quit()
 
@@ -77,7 +106,7 @@ def test_what_an_engine_says_before_it_is_ready() -> None:
     """The user sees refused options and missing files."""
     said: list[str] = []
     options = {"EvalFile": "none/nn.bin", "bookfile": "none.db"}
-    engine = Engine(own_engine(), options, lambda event: None, note=said.append)
+    engine = EngineProcess(own_engine(), options, note=said.append)
     engine.prepare()
     refused = (
         ("Hash", "1", "has no option 'Hash'"), ("Threads", "0", "must be from 1 to 512, not '0'"),
@@ -96,20 +125,20 @@ def test_what_an_engine_says_before_it_is_ready() -> None:
 def test_the_reason_why_a_program_does_not_start(folder: Path | None) -> None:
     """The system's words, with the file or folder that is missing, not Python's."""
     with pytest.raises(EngineError, match=r"^none/here does not start: (?!\[)[^()]+$"):
-        Engine(["none/here"], {}, lambda event: None, folder).start()
+        EngineProcess(["none/here"], {}, None, folder).start()
 
 
 def test_faults_and_messages_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "_translate", "{} (translated)".format)
     said = list[str]()
     shell = [sys.executable, "-c", "print('usiok\\ninfo string hello', flush=True); input(); input()"]
-    engine = Engine(shell, {}, lambda event: None, note=said.append)
+    engine = EngineProcess(shell, {}, note=said.append)
     for fail in (
-        Engine(["none/here"], {}, lambda event: None).start,
+        EngineProcess(["none/here"], {}).start,
         engine.prepare,
         lambda: engine.set_option("Hash", "1"),
     ):
-        with pytest.raises(EngineError, match=r" \(translated\)$"):
+        with pytest.raises(EngineError, match=r" \(translated\)(\n|$)"):
             fail()
     engine.quit()
     assert said == ["the engine: hello (translated)"]
@@ -119,7 +148,7 @@ def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path
     """Such as its source folder before anything is built."""
     (tmp_path / "usi_engine").mkdir()
     (tmp_path / "usi_engine" / "__init__.py").write_text("raise SystemExit('not this one')", encoding="utf-8")
-    engine = Engine(own_engine(), {}, lambda event: None, folder=tmp_path)
+    engine = EngineProcess(own_engine(), {}, folder=tmp_path)
     engine.start()
     assert engine.name.startswith("Komadori")
     engine.quit()
@@ -128,22 +157,22 @@ def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path
 def test_this_engine() -> None:
     """Search, ponder hit, stop: one answer each, with its number and thought."""
     events: queue.Queue[EngineEvent] = queue.Queue()
-    engine = Engine(own_engine(), {"EvalFile": "material", "USI_Hash": "1"}, events.put)
+    engine = EngineProcess(own_engine(), {"EvalFile": "material", "USI_Hash": "1"}, events.put)
     engine.prepare(max_moves=256)
     engine.new_game()
 
-    def answer(search: int) -> BestMove:
+    def answer(search: int) -> Answer:
         event = events.get(timeout=20)
-        assert isinstance(event, BestMove) and event.search == search
+        assert isinstance(event, Answer) and event.search == search
         return event
 
-    first = answer(engine.go("position startpos", "btime 0 wtime 0 byoyomi 100"))
-    assert first.thought.pv[0] == first.move and first.thought.value is not None
-    second = engine.go("position startpos moves 7g7f 3c3d", "btime 0 wtime 0 byoyomi 100", ponder=True)
+    first = answer(engine.go("startpos", "btime 0 wtime 0 byoyomi 100"))
+    assert first.line.pv[0] == first.move and first.line.value is not None
+    second = engine.go("startpos moves 7g7f 3c3d", "btime 0 wtime 0 byoyomi 100", ponder=True)
     assert engine.busy
     engine.ponderhit()
     answer(second)
-    third = engine.go("position startpos", "btime 0 wtime 0 byoyomi 100000", ponder=True)
+    third = engine.go("startpos", "btime 0 wtime 0 byoyomi 100000", ponder=True)
     engine.game_over("win")
     assert not engine.busy
     answer(third)
