@@ -45,7 +45,9 @@ def flips(data: bytes, places: Iterable[int], bits: int = 0xFF) -> Iterator[byte
     rng = random.Random(len(data))
     choices = [1 << bit for bit in range(8) if bits >> bit & 1]
     for at in places:
-        yield data[:at] + bytes([data[at] ^ rng.choice(choices)]) + data[at + 1 :]
+        damaged = bytearray(data)
+        damaged[at] ^= rng.choice(choices)
+        yield bytes(damaged)
 
 
 def random_flips(data: bytes, count: int) -> Iterator[bytes]:

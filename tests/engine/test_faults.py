@@ -16,10 +16,8 @@ import pytest
 from core_ext.board import Board
 from tests.damage import accepted, cuts
 from tests.engine.usi_transport import Program
-from tests.eval.test_cache import Arrays
 from tests.positions import MOST_MOVES
 from tests.programs import output_of
-from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 from usi_engine.game import loop
@@ -28,23 +26,9 @@ from usi_engine.usi.protocol import Quit
 MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 
 
-# ---- truncated files ----
-
-
 def test_truncated_kpp_weights(tmp_path: Path) -> None:
     data = PACKAGED[KPP].read_bytes()
     assert accepted(lambda path: read_blocks(path.read_bytes()), tmp_path / "x", cuts(data, 30), WeightsError) == 0
-
-
-def test_a_truncated_cache(cache_folder: Path) -> None:
-    """It is not used, even if zeros follow up to its full length, as after a lost write."""
-    content, path = bytes(range(1, 256)) * 200, cache_folder / "some.unfolded"
-    cache.keep(Arrays(content, content[:100]), path)
-    data = path.read_bytes()
-    for part in cuts(data, 12):
-        for cut in (part, part.ljust(len(data), b"\0")):
-            path.write_bytes(cut)
-            assert not cache.fetch(Arrays(bytes(len(content)), bytes(100)), path)
 
 
 # ---- the cache ----

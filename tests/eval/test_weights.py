@@ -15,6 +15,7 @@ import pytest
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from core_ext.training import king_zones
+from tests.damage import accepted, cuts, flips
 from usi_engine.evaluation import kpp_file
 from usi_engine.evaluation.kpp_file import (
     KINGS_OF_ZONE,
@@ -95,13 +96,9 @@ def test_tempo_pairs_in_other_steps_are_refused(saved: Path, tmp_path: Path) -> 
 
 
 def test_damaged_and_truncated_files_are_refused(saved: Path, tmp_path: Path) -> None:
-    data, path = saved.read_bytes(), tmp_path / "damaged.kpp"
-    places = (0, 9, 40, 3000, len(data) - 5)
-    damaged = [data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :] for at in places]
-    for content in damaged + [data[:length] for length in (0, 5, 200, 4000)]:
-        path.write_bytes(content)
-        with pytest.raises(WeightsError):
-            load_weights(str(path))
+    data = saved.read_bytes()
+    damaged = [*flips(data, (0, 9, 40, 3000, len(data) - 5)), *cuts(data, 4)]
+    assert accepted(lambda path: load_weights(str(path)), tmp_path / "damaged.kpp", damaged, WeightsError) == 0
 
 
 @pytest.mark.parametrize(
@@ -128,8 +125,7 @@ def test_other_files_are_refused_in_one_line(
 def test_every_byte_of_the_header_is_checked(saved: Path) -> None:
     data = saved.read_bytes()
     _, end = read_header(data)
-    for place in range(end):
-        damaged = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 : end + 8]
+    for damaged in flips(data[: end + 8], range(end)):
         with pytest.raises(WeightsError):
             read_header(damaged)
 
