@@ -27,10 +27,10 @@ from shogi import CSA as shogi_csa
 from shogi import KIF as shogi_kif
 
 from core_ext.board import Board
-from usi_engine.records.bod import HANDICAP_NAMES, HANDICAPS, RARE
-from usi_engine.records.formats import FORMATS
-from usi_engine.records.tree import End, Node, Record, unmarked_text
-from usi_engine.records.writer import text_of
+from usi_engine.records.ends import End
+from usi_engine.records.formats import FORMATS, text_of
+from usi_engine.records.position import HANDICAP_NAMES, HANDICAPS, RARE
+from usi_engine.records.tree import Node, Record, unmarked_text
 
 Read = dict[str, Any]
 COMMENTS = ("words", "  two spaces", "two\nlines", "** 30 +7776FU -3334FU", "** -5")

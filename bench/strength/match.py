@@ -33,9 +33,11 @@ from usi_engine.clock import TimeControl
 from usi_engine.files import digest_of
 from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
+from usi_engine.records import ends
+from usi_engine.records.ends import End
 from usi_engine.records.files import write_text
-from usi_engine.records.tree import End
-from usi_engine.records.writer import TimedMove, loss, text_of_moves
+from usi_engine.records.formats import TimedMove, text_of_moves
+from usi_engine.rules import End as GameEnd
 from usi_engine.search.results import Limit
 from usi_engine.usi.arguments import real, whole
 from usi_engine.usi.process import EngineError
@@ -46,12 +48,6 @@ USUAL_OPTIONS = {
     "USI_Variant": "shogi", "Verbose": "0",
 }  # fmt: skip
 FREE = ("games", "concurrency", "scheduler", "elo0", "elo1", "record", "keep")  # may change when a match is resumed
-# CSA's names of the ends: of a loss, if not by resignation, and of a draw.
-LOST = {
-    "checkmate": "TSUMI", "no moves": "TSUMI", "time": "TIME_UP", "illegal move": "ILLEGAL_MOVE",
-    "perpetual check": "ILLEGAL_MOVE",
-}  # fmt: skip
-DRAWN = {"repetition": "SENNICHITE", "move limit": "MAX_MOVES"}
 
 Row = dict[str, Any]  # a game, as play_game returns it
 
@@ -194,11 +190,9 @@ def save_record(folder: Path, row: Row, names: Sequence[str], kind: str) -> None
 
 def end_of(row: Row) -> End:
     """Return the end of a game in its record. CSA has no adjudication: the game is interrupted or the loser resigns."""
-    if row["points"] == 0.5 or row["ending"] == "declaration":
-        return End(DRAWN.get(row["ending"], "KACHI"))
-    loser = "+-"[row["points"] != row["black"]]
-    turn = "+-"[(len(row["moves"].split()) + is_white(row["opening"])) % 2]
-    return loss(LOST.get(row["ending"], "TORYO"), loser, turn)
+    reason = row["ending"] if row["ending"] in ends.BY_REASON else "resignation"
+    winner = None if row["points"] == 0.5 or reason == "declaration" else int(row["points"] == row["black"])
+    return ends.end_of(GameEnd(reason, winner), (len(row["moves"].split()) + is_white(row["opening"])) % 2)
 
 
 def is_white(sfen: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from core_ext.engine import MATE
 from tests.records.common import RECORDS, game_of, valued
 from usi_engine import language
-from usi_engine.analysis.report import AnalysedGame, analysed
+from usi_engine.analysis.judgement import Judgement, judge
 from usi_engine.records.games import Game
 from usi_engine.records.usi_text import read
 from usi_engine.search.results import Analysis
@@ -26,29 +26,32 @@ def japanese() -> Iterator[None]:
         language.choose("en")
 
 
-def three_moves() -> AnalysedGame:
+def three_moves() -> Game:
     """The first three moves of a game: the third loses 52 points, after which White mates in 5."""
-    game = game_of(RECORDS / "game.kif")
     values = [valued(50, "7g7f"), valued(-60, "8c8d"), valued(40, "2g2f", "8d8e")]
     later = [valued(MATE - 5 if ply % 2 else 5 - MATE) for ply in range(3, 21)]
-    return analysed(game, in_turn([*values, *later]))
+    return with_values(game_of(RECORDS / "game.kif"), [*values, *later])
 
 
-def in_turn(results: Sequence[Analysis], *, white_begins: bool = False) -> list[Analysis]:
-    """Results of successive positions, each for the side to move."""
-    found = list[Analysis]()
-    for turn, result in enumerate(results, white_begins):
-        lines = tuple(replace(line, score=replace(line.score, turn=turn % 2)) for line in result.lines)
-        found.append(replace(result, lines=lines, score=replace(result.score, turn=turn % 2)))
-    return found
+def with_values(game: Game, results: Sequence[Analysis]) -> Game:
+    """Give the positions of the main line these results, each for the side to move."""
+    for ply, (node, result) in enumerate(zip((game.root, *game.main_line), results, strict=True)):
+        turn = game.turn(ply)
+        lines = tuple(replace(line, score=replace(line.score, turn=turn)) for line in result.lines)
+        node.analysis = replace(result, lines=lines, score=replace(result.score, turn=turn))
+    return game
 
 
-def judged(text: str, *evaluated: Analysis) -> AnalysedGame:
+def judged(text: str, *results: Analysis) -> Game:
     """A game as USI text with these values."""
-    record = read(text)
-    moves = tuple(node.move for node in record.main_line)
-    results = in_turn(evaluated, white_begins=record.start.split()[1] == "w")
-    return analysed(Game(RECORDS / "a.usi", 1, 1, "usi", record.start, moves, record), results)
+    return with_values(Game(**vars(read(text)), path=RECORDS / "a.usi"), results)
+
+
+def judgement(text: str, *results: Analysis) -> Judgement:
+    """The judgement of the game's last move."""
+    found = judge(judged(text, *results).root.last())
+    assert found
+    return found
 
 
 def mating(plies: int, *pv: str) -> Analysis:

@@ -8,7 +8,7 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MATE
-from tests.analysis.common import in_turn, japanese, page_json, three_moves
+from tests.analysis.common import japanese, page_json, three_moves, with_values
 from tests.positions import MATE_IN_ONE, MATED
 from tests.programs import output_of
 from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
@@ -16,10 +16,10 @@ from usi_engine.__main__ import TOOLS
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.kif import kif_text, with_comment
-from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.terminal import lines_of, print_game
 from usi_engine.columns import cells
-from usi_engine.search.results import Analysis
+from usi_engine.records.games import Game
+from usi_engine.search.results import Analysis, Score
 
 GAME = RECORDS / "game.kif"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
@@ -33,7 +33,7 @@ def analyst() -> Analyst:
 
 
 @pytest.fixture
-def judged() -> AnalysedGame:
+def judged() -> Game:
     return three_moves()
 
 
@@ -64,7 +64,7 @@ def test_mates_and_ended_games(analyst: Analyst) -> None:
 # ---- outputs ----
 
 
-def test_text(judged: AnalysedGame) -> None:
+def test_text(judged: Game) -> None:
     lines = [text for text, *_ in lines_of(judged)]
     assert lines[0].endswith("game.kif: 駒鳥 - 太郎, 20 moves")
     assert lines[3].split() == ["0", "+50", "52.1", "%", "start"]
@@ -72,8 +72,9 @@ def test_text(judged: AnalysedGame) -> None:
     assert lines[6].split() == ["3", "mate", "-5", "0.0", "%", "51.7", "▲B-7g", "blunder", "▲P-2f", "△P-8e"]
     assert lines[7].split() == ["Walked", "into", "mate", "in", "5."]
     assert [text.split()[-2:] for text in lines[-4:]] == [["0", "0"], ["0", "0"], ["0", "0"], ["1", "0"]]
-    start = replace(judged.game, moves=())
-    lines = [text for text, *_ in lines_of(analysed(start, [valued(50, "7g7f", "3c3d")]))]
+    lines = [
+        text for text, *_ in lines_of(with_values(game_of(RECORDS / "list.sfen", 2), [valued(50, "7g7f", "3c3d")]))
+    ]
     assert lines[3].split() == ["0", "+50", "52.1", "%", "start", "▲P-7f", "△P-3d"]
 
 
@@ -87,7 +88,7 @@ def test_japanese_text() -> None:
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     result = three_moves()
-    result.game.record.header["先手"] = "長い名前" * 20
+    result.header["先手"] = "長い名前" * 20
     lines = [text for text, *_ in lines_of(result, width)]
     assert max(map(cells, lines)) <= width
     assert all("▲７七角" in line or "▲B-7g" in line for line in lines[6:7])
@@ -119,7 +120,7 @@ SHOGIGUI = re.compile(
 )
 
 
-def test_kif_has_values_for_both_readers(judged: AnalysedGame, tmp_path: Path) -> None:
+def test_kif_has_values_for_both_readers(judged: Game, tmp_path: Path) -> None:
     path = tmp_path / "out.kifu"
     path.write_text(kif_text(judged), encoding="utf-8")
     assert game_of(path).moves == game_of(GAME).moves
@@ -134,7 +135,8 @@ def test_kif_has_values_for_both_readers(judged: AnalysedGame, tmp_path: Path) -
     assert values == ["50", "60", "40"]
     assert mates == [("後手勝ち", "5")] * 18
     assert "【大悪手】勝率 -51.7%" in lines
-    assert kif_text(analysed(game_of(path), judged.evaluated)) == kif_text(judged)  # the earlier analysis is replaced
+    again = with_values(game_of(path), [node.analysis for node in (judged.root, *judged.main_line) if node.analysis])
+    assert kif_text(again) == kif_text(judged)  # the earlier analysis is replaced
     with japanese():
         assert kif_text(judged) == path.read_text(encoding="utf-8")
 
@@ -144,10 +146,12 @@ def test_comments_that_begin_as_those_of_an_analysis_are_kept() -> None:
     assert with_comment(f"{own}\n【悪手】\n【大悪手】勝率 -51.7%\n*Engines 0 A\n#評価値=4", []) == own
 
 
-def test_kif_has_all_candidates(judged: AnalysedGame) -> None:
+def test_kif_has_all_candidates(judged: Game) -> None:
     """The value that ShogiHome takes, the last one, is that of the best line."""
-    first, second = judged.evaluated[1], valued(-90, "3c3d", "2g2f")
-    judged.evaluated[1] = in_turn([replace(first, lines=first.lines + second.lines)], white_begins=True)[0]
+    (line,) = valued(-90, "3c3d", "2g2f").lines
+    first = judged.main_line[0].analysis
+    assert first
+    judged.main_line[0].analysis = replace(first, lines=(*first.lines, replace(line, score=Score(-90, 1))))
     lines = kif_text(judged).splitlines()
     at = next(number for number, line in enumerate(lines) if "候補2" in line)
     assert lines[at].endswith("評価値 90 読み筋 △３四歩(33) ▲２六歩(27)")

@@ -1,11 +1,19 @@
-"""Chances, losses, grades, accuracy, totals."""
+"""Chances, losses, grades, accuracy, totals; explanations: mates missed and allowed, material lost."""
 
 import statistics
 
 import pytest
 
-from tests.records.common import valued
-from usi_engine.analysis.judgement import GRADES, accuracy, game_accuracy, judge, percent, totals, weights_of
+from core_ext.engine import MATE_BOUND
+from tests.analysis.common import judged, judgement, mating
+from tests.positions import MATE_IN_ONE
+from tests.records.common import TWO_PIECES, valued
+from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accuracy, judge, percent, totals, weights_of
+from usi_engine.analysis.kif import kif_text
+from usi_engine.analysis.page import page_data
+from usi_engine.analysis.words import balance, captures, explanations, pieces
+from usi_engine.core import load_core
+from usi_engine.records.games import Game
 from usi_engine.search.results import winning_chance
 
 
@@ -21,24 +29,25 @@ def test_winning_chance() -> None:
                                           (243, "dubious"), (600, "mistake"), (31990, "blunder")])  # fmt: skip
 def test_grades_by_what_the_move_gave_the_opponent(value: int, grade: str | None) -> None:
     """The position was even; after the move the opponent has `value`."""
-    (move,) = judge(["7g7f"], [valued(0, "2g2f"), valued(value)], black_begins=True)
+    move = judgement("7g7f", valued(0, "2g2f"), valued(value))
     assert (move.grade.name if move.grade else None) == grade
     assert move.loss == round(percent(value) - 50, 1)
 
 
 def test_grades_and_losses_agree_at_every_value() -> None:
     """Only one number is rounded: no loss is shown with the grade of another."""
-    for value in range(4000):
-        (move,) = judge(["7g7f"], [valued(0, "2g2f"), valued(value)], black_begins=True)
+    for value in range(0, 4000, 3):
+        move = judgement("7g7f", valued(0, "2g2f"), valued(value))
         shown = float(f"{move.loss:.1f}")
         assert move.grade == next((grade for grade in GRADES if shown >= grade.least), None)
 
 
 def test_the_best_move_and_better_ones_lose_nothing() -> None:
-    evaluated = [valued(0, "7g7f"), valued(300, "8c8d"), valued(-500)]
-    best, better = judge(["7g7f", "3c3d"], evaluated, black_begins=True)
-    assert (best.best, best.loss, best.accuracy) == (True, 0, 100)
-    assert (better.best, better.loss, better.has_better) == (False, 0, False)
+    results = [valued(0, "7g7f"), valued(300, "8c8d"), valued(-500)]
+    assert judgement("7g7f", *results[:2]) == Judgement(0, best=True)
+    assert judgement("7g7f 3c3d", *results) == Judgement(0, best=False)
+    assert not judgement("7g7f 3c3d", *results).has_better
+    assert judge(judged("7g7f", *results[:2]).root) is None
 
 
 @pytest.mark.parametrize("loss, expected", [(0, 100), (0.1, 99.55), (5, 79.82), (10, 63.58), (50, 8.53), (100, 0)])
@@ -55,23 +64,88 @@ def test_accuracy_of_a_game() -> None:
     assert len(weights) == 60
     assert weights[:5] == pytest.approx([statistics.pstdev(waves[:6])] * 5)  # windows of a tenth of the moves
     assert weights[-1] == pytest.approx(statistics.pstdev(waves[-6:]))
-    judged = judge(["7g7f", "3c3d"], [valued(0, "2g2f"), valued(600, "8c8d"), valued(0)], black_begins=True)
-    low, high = judged[0].accuracy, judged[1].accuracy
-    assert high < 100
+    low, high = 60.0, 90.0
     mean = ((low * 1 + high * 3) / 4 + 2 / (1 / low + 1 / high)) / 2
-    assert game_accuracy(judged, [1, 3]) == round(mean, 1)
+    assert game_accuracy([low, high], [1, 3]) == round(mean, 1)
     assert game_accuracy([], []) is None
 
 
 def test_totals_are_each_sides_own() -> None:
-    evaluated = [valued(0, "2g2f"), valued(600, "3c3d"), valued(-600, "2g2f"), valued(31999)]
-    judged = judge(["7g7f", "3c3d", "1g1f"], evaluated, black_begins=True)
-    black, white = totals(judged, evaluated, True), totals(judged, evaluated, False)
+    game = judged("7g7f 3c3d 1g1f", valued(0, "2g2f"), valued(600, "3c3d"), valued(-600, "2g2f"), valued(31999))
+    black, white = totals(game, 0), totals(game, 1)
     assert (black.moves, black.best, white.moves, white.best) == (2, 0, 1, 1)
     assert (black.grades["mistake"], black.grades["blunder"]) == (2, 0)
     assert (white.mean_loss, white.accuracy) == (0, 100)
-    assert black.mean_loss == round(sum(move.loss for move in judged[::2]) / 2, 1)
-    evaluated = [valued(0, "7a6b"), valued(0)]
-    (move,) = judge(["7a6b"], evaluated, black_begins=False)
-    assert not move.by_black
-    assert (totals([move], evaluated, True).moves, totals([move], evaluated, True).accuracy) == (0, None)
+    losses = [move.loss for move in map(judge, game.main_line[::2]) if move]
+    assert black.mean_loss == round(sum(losses) / 2, 1)
+    white_begins = judged(f"sfen {TWO_PIECES} moves 7a6b", valued(0, "7a6b"), valued(0))
+    assert [(one.moves, one.accuracy) for one in (totals(white_begins, 0), totals(white_begins, 1))] == [
+        (0, None), (1, 100)
+    ]  # fmt: skip
+
+
+# ---- explanations ----
+
+
+def explained(game: Game) -> list[str]:
+    """The explanations of the last move."""
+    steps = [explanations(step, ("Black", "White")) for step in game.walk()]
+    return steps[-1]
+
+
+def test_a_better_line_needs_a_loss() -> None:
+    """The search preferred another move with +2075; the move played mates in 14: nothing was better."""
+    values = valued(2075, "2g2f"), mating(-13, "3c3d")
+    assert judgement("7g7f", *values) == Judgement(0, best=False)
+    assert explained(judged("7g7f", *values)) == []
+    noise = judgement("7g7f", valued(30, "2g2f"), valued(-20, "3c3d"))
+    assert (noise.loss, noise.has_better) == (0.4, False)
+    assert judgement("7g7f", valued(30, "2g2f"), valued(300, "3c3d")).has_better
+
+
+def test_mates_missed_and_allowed() -> None:
+    start = f"sfen {MATE_IN_ONE} moves "
+    small = mating(3, "G*5b"), valued(-4000, "5a5b")
+    assert judgement(f"{start}5c5b+", *small) == Judgement(0.1, best=False, missed_mate=3)
+    for text, before, after, sentences in (
+        (f"{start}5c5b+", mating(1, "G*5b"), valued(700, "5a5b"), ["Missed mate in 1."]),
+        (f"{start}5c5b+", *small, ["Missed mate in 3."]),
+        (f"{start}5c5b+", mating(1, "G*5b"), mating(-4, "5a5b"), []),
+        (f"{start}5c5b+", mating(1, "G*5b"), mating(7, "5a5b"), ["Missed mate in 1.", "Walked into mate in 7."]),
+        ("7g7f", valued(200, "2g2f"), mating(5, "3c3d"), ["Walked into mate in 5."]),
+        ("7g7f", valued(-900, "2g2f"), mating(5, "3c3d"), ["Allows mate in 5."]),
+        ("7g7f", mating(-5, "2g2f"), mating(5, "3c3d"), []),
+    ):
+        assert explained(judged(text, before, after)) == sentences
+
+
+def test_a_win_by_rule_is_said() -> None:
+    """Its value is 20000 wherever it is shown."""
+    game = judged("7g7f", valued(0, "7g7f"), valued(MATE_BOUND - 1))
+    assert explained(game) == ["White wins by declaration (entering king)."]
+    text = kif_text(game)
+    assert "*【入玉宣言】後手の勝ち\n" in text
+    assert text.endswith("*#評価値=-20000\n")
+    assert text.count("評価値 -20000") == 1
+    assert page_data(game, "")["nodes"][1]["text"] == "-20000"
+
+
+@pytest.mark.parametrize("text, better, answer, expected", [
+    ("sfen 4k4/9/9/4s4/4p4/9/9/9/4R3K b - 1 moves 5i5e", "5i5h", "5d5e", ["Loses rook for pawn."]),
+    ("sfen 4k4/9/9/9/9/2b6/9/9/5R2K b - 1 moves 4i4h", "4i5i", "7f6g", []),
+    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i3i", "6i6f", "6f3i+", ["Loses rook."]),
+    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i6h", "6i6f", "6f7g", ["Misses winning bishop."]),
+])  # fmt: skip
+def test_material(text: str, better: str, answer: str, expected: list[str]) -> None:
+    game = judged(text, valued(500, better), valued(500, answer))
+    assert explained(game) == expected
+
+
+def test_an_unfinished_exchange_is_not_counted() -> None:
+    board = load_core().board("4k4/9/4p4/4s4/4p4/9/9/9/4R3K b - 1")
+    assert balance(captures(board, ["5i5e", "5d5e"])) == -9
+    guarded = load_core().board("4k4/9/4p4/4s4/4p4/3B5/9/9/4R3K b - 1")
+    assert balance(captures(guarded, ["5i5e", "5d5e"])) == 1  # the bishop takes back
+    assert balance(captures(guarded, ["5i5e", "5d5e", "6f5e"])) == -4
+    (won, lost) = captures(board, ["5i5e", "5d5e"])
+    assert (pieces(won), pieces(lost + lost)) == ("pawn", "2 x rook")

@@ -3,21 +3,18 @@
 import itertools
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.analysis.common import japanese, judged, mating, page_json, three_moves
-from tests.records.common import FAST, RECORDS, game_of, valued
-from usi_engine.analysis.analyst import Analyst
+from tests.records.common import RECORDS, searched, valued
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.judgement import GRADES
 from usi_engine.analysis.page import page_data, page_text
-from usi_engine.analysis.report import analysed
 from usi_engine.core import load_core
-from usi_engine.records.tree import End
+from usi_engine.records.ends import End
 
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 
@@ -26,9 +23,7 @@ pytestmark = pytest.mark.usefixtures("cache_folder")
 
 def data_of(name: str, multipv: int = 1) -> Any:
     """The data of a game that is searched for a moment."""
-    game, analyst = game_of(RECORDS / name), Analyst(replace(FAST, multipv=multipv))
-    boards = [game.board(ply) for ply in range(len(game.moves) + 1)]
-    return json.loads(json.dumps(page_data(analysed(game, list(map(analyst.evaluate, boards))), "300 nodes")))
+    return json.loads(json.dumps(page_data(searched(name, multipv), "300 nodes")))
 
 
 def test_one_table_of_losses() -> None:
@@ -83,7 +78,7 @@ def test_nodes_follow_the_rules() -> None:
 
 def test_comments_of_a_move_and_the_end_after_it() -> None:
     result = three_moves()
-    last = result.game.record.root.last()
+    last = result.root.last()
     last.comment, last.end = "a mistake", End("TORYO", comment="a short game")
     assert page_data(result, "")["nodes"][-1]["comment"] == "a mistake\na short game"
 
@@ -101,7 +96,7 @@ def test_record_is_on_the_page() -> None:
     assert (nodes[3]["variations"][0][0]["win"], nodes[3]["variations"][0][0]["total"]) == (None, None)
     assert [line[0]["move"] for line in nodes[3]["variations"][0][1]["variations"]] == ["☖Rx2b"]
     assert [line[0]["move"] for line in nodes[4]["after"]] == ["☗P-2e"]
-    assert data["end"] == "Black resigned"
+    assert data["end"] == "White wins by resignation."
     assert "まで4手で後手の勝ち" in data["kif"]
     headers = dict(data_of("whole_game.kifu")["headers"])
     assert (headers["Event"], headers["Started"]) == ("試験対局", "2026/11/22")
@@ -123,7 +118,7 @@ def test_japanese_page() -> None:
 def test_page_is_one_file() -> None:
     result = three_moves()
     # A name cannot end the script that has the data.
-    result.game.record.header["先手"] = "</script><b>"
+    result.header["先手"] = "</script><b>"
     text = page_text(result, "300 nodes")
     assert page_json(text)["title"].startswith("☗ </script><b>")
     outside = re.findall(r"https?://[^\"' ]+|src=|@import|url\((?!#|%23|\"data:)|@DATA@", text)
@@ -140,7 +135,7 @@ def test_index_of_several_games(tmp_path: Path) -> None:
     ]  # fmt: skip
     games = page_json((tmp_path / "pages" / "index.html").read_text(encoding="utf-8"))["games"]
     assert [game["href"] for game in games] == ["index-2.html", "whole_game.html"]
-    assert (games[1]["moves"], games[1]["event"], games[1]["end"]) == (91, "試験対局", "White is checkmated")
+    assert (games[1]["moves"], games[1]["event"], games[1]["end"]) == (91, "試験対局", "Black wins: the king is mated.")
     assert 0 < games[1]["black"]["accuracy"] <= 100
     out = tmp_path / "out.html"
     assert main([str(own), str(RECORDS / "whole_game.kifu"), "--html", str(out), *QUICK]) == 2

@@ -8,8 +8,7 @@ import pytest
 
 from core_ext.board import Board
 from tests.records.common import FAST, RECORDS, game_of, valued
-from usi_engine.analysis.analyst import Limits
-from usi_engine.analysis.store import Store, store_path
+from usi_engine.analysis.analyst import Limits, Store, store_path
 
 GAME = RECORDS / "game.kif"
 LINES = [valued(12, "7g7f"), valued(-5, "2g2f", "8c8d"), valued(-31990, "1g1f")]

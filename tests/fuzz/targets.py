@@ -29,9 +29,8 @@ from usi_engine.learn.corpus.sources import chunks_of
 from usi_engine.learn.game import SourceError
 from usi_engine.mate_tool.problems import read_problems
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import FORMATS
+from usi_engine.records.formats import FORMATS, text_of
 from usi_engine.records.games import read_games
-from usi_engine.records.writer import text_of
 from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Command, Malformed, SetOption, decode, parse

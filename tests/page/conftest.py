@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,12 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from core_ext.board import Board
-from tests.records.common import FAST, RECORDS, game_of
+from tests.records.common import searched
 from usi_engine import language
-from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.page import entry_of, index_text, page_text
 from usi_engine.analysis.puzzles import Puzzle
-from usi_engine.analysis.report import AnalysedGame, analysed
 
 WIDTHS = (390, 768, 1280)
 Theme = Literal["light", "dark"]
@@ -65,18 +62,12 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     assert faults == []
 
 
-def analysed_game(name: str) -> AnalysedGame:
-    """A game of tests/data/records, each position with two lines of a quick search."""
-    game, analyst = game_of(RECORDS / name), Analyst(replace(FAST, multipv=2))
-    return analysed(game, [analyst.evaluate(game.board(ply)) for ply in range(len(game.moves) + 1)])
-
-
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Addresses of pages by name and language: "game en" with a puzzle, "variations en", "index en", "game ja", ..."""
-    found, results = {}, {name: analysed_game(f"{file}.kifu") for name, file in
+    found, results = {}, {name: searched(f"{file}.kifu", 2) for name, file in
                           (("game", "whole_game"), ("variations", "variations"))}  # fmt: skip
-    results["variations"].game.record.header.update({"先手": "W" * 90, "棋戦": "王" * 90})
+    results["variations"].header.update({"先手": "W" * 90, "棋戦": "王" * 90})
     accepted = tuple((move,) for move in SOLUTION[::2])
     puzzle = Puzzle(50, Board(MATE_IN_THREE), "Mate in 3", SOLUTION, accepted, "")
     for lang in language.LANGUAGES:

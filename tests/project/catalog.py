@@ -43,7 +43,7 @@ def texts() -> dict[str, Path]:
     # The fault of a file is translated when it is shown.
     for path in sorted([*(PROGRAM / "records").rglob("*.py"), *(PROGRAM / "evaluation").rglob("*.py")]):
         with redirect_stderr(io.StringIO()):  # Babel warns of f-strings, which stay English
-            found |= dict.fromkeys(texts_of(path, "fault", "Fault", "named_errors"), path)
+            found |= dict.fromkeys(texts_of(path, "fault", "Fault", "named_errors", "EndKind"), path)
     found |= dict.fromkeys(texts_of_core(), ROOT / "core_ext" / "shogi" / "sfen.pyx")
     return found
 

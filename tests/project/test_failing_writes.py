@@ -19,7 +19,7 @@ from tests.eval.nnue.networks import random_network
 from tests.eval.test_cache import Arrays
 from tests.learn.helpers import random_game
 from tests.records.common import RECORDS, valued
-from usi_engine.analysis.store import Store
+from usi_engine.analysis.analyst import Store
 from usi_engine.book_tool.command import main as book
 from usi_engine.core import load_core
 from usi_engine.csa.protocol import MoveMade

@@ -17,10 +17,9 @@ LAYERS: dict[str, str] = {
     "api": "stream mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
     " ": "player",
     "game": "command_line console resources skill request bench mating thinking session loop",
-    "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
-    "writer convert",
+    "records": "faults ends tree notation position kakinoki kif csa jkf usi_text formats files games convert",
     "mate_tool": "problems command",
-    "analysis": "judgement analyst report words explain store kif puzzles page_nodes page terminal suite analyze",
+    "analysis": "judgement analyst words kif puzzles page terminal suite analyze",
     "book_tool": "journal show tree grow command",
     "learn": "game processes cluster pool files checkpoint",
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files agreement batches",
@@ -50,7 +49,7 @@ def test_layers_list_every_module() -> None:
 
 def test_program_imports_only_lower_modules() -> None:
     found = [(name_of(path, PACKAGE), name) for path in MODULES for name in imported(path)]
-    assert {("analysis.store", "evaluation.cache"), ("analysis.store", "evaluation.load")} <= set(found)
+    assert {("analysis.analyst", "evaluation.cache"), ("analysis.analyst", "evaluation.load")} <= set(found)
     assert not [(own, name) for own, name in found if ORDER[name] >= ORDER[own]]
 
 

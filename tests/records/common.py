@@ -1,8 +1,9 @@
 """Records in tests/data/records, and an analyst that needs no weights."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Limits
+from usi_engine.analysis.analyst import Analyst, Limits, analyse
 from usi_engine.evaluation.names import MATERIAL
 from usi_engine.records.faults import RecordError
 from usi_engine.records.games import Game, read_games
@@ -13,6 +14,7 @@ GAMES = ["game.kif", "game.kifu", "game.ki2", "game.ki2u", "game.csa", "game.jkf
 FAST = Limits(nodes=300, megabytes=1, evaluation=MATERIAL)
 LINE = "7g7f 8c8d 8h7g 3c3d 7i8h 7a6b 1g1f 5a4b 2g2f 2b7g+ 8h7g 3a2b 3g3f 2b3c 4i4h 1c1d 2i3g 6c6d 4g4f 6a5b"
 MOVES = LINE.split()
+TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 
 
 def read(path: Path) -> list[Game | RecordError]:
@@ -20,9 +22,9 @@ def read(path: Path) -> list[Game | RecordError]:
     return list(read_games(path))
 
 
-def game_of(path: Path) -> Game:
-    """The first game of a file."""
-    first = read(path)[0]
+def game_of(path: Path, number: int = 0) -> Game:
+    """A game of a file, by default the first one."""
+    first = read(path)[number]
     assert isinstance(first, Game), first
     return first
 
@@ -30,6 +32,14 @@ def game_of(path: Path) -> Game:
 def faults_of(path: Path) -> list[str]:
     """The messages for a file, without the folder."""
     return [str(item).replace(str(path), path.name) for item in read(path) if isinstance(item, RecordError)]
+
+
+def searched(name: str, multipv: int = 1, *, variations: bool = False) -> Game:
+    """A game of RECORDS whose positions are searched for a moment."""
+    game, analyst = game_of(RECORDS / name), Analyst(replace(FAST, multipv=multipv))
+    for _node in analyse(game, lambda _number, board: analyst.evaluate(board), variations=variations):
+        pass
+    return game
 
 
 def valued(value: int, *pv: str) -> Analysis:

@@ -3,14 +3,15 @@
 import errno
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.programs import run_engine
 from tests.records.common import MOVES, RECORDS, game_of
-from usi_engine.records import csa
 from usi_engine.records.convert import main
+from usi_engine.records.formats import FORMATS
 
 GAME = str(RECORDS / "game.kif")
 
@@ -233,9 +234,10 @@ def test_no_record_is_written_that_reads_back_differently(
     lost: str, damage: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    source, out, write = tmp_path / "a.csa", tmp_path / "b.csa", csa.write
+    source, out, usual = tmp_path / "a.csa", tmp_path / "b.csa", FORMATS["csa"]
     source.write_text("PI\n+\n+7776FU\nT1.5\n'*c\n-3334FU\n%TORYO\n", encoding="utf-8")
-    monkeypatch.setattr(csa, "write", lambda record: damage(write(record)))
+    damaged = replace(usual, write=lambda record: damage(usual.write(record)))
+    monkeypatch.setitem(FORMATS, "csa", damaged)
     assert main([str(source), "--out", str(out)]) == 2
     assert not out.exists(), lost
     assert "read back" in capsys.readouterr().err.replace("reads", "read")

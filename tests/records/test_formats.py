@@ -10,9 +10,10 @@ import pytest
 from core_ext.board import Board
 from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of
 from usi_engine import language
-from usi_engine.records import csa, csa_position, jkf, usi_text
+from usi_engine.records import csa, jkf, position, usi_text
+from usi_engine.records.csa import control_of, words_of
+from usi_engine.records.ends import CSA_NAMES
 from usi_engine.records.faults import FaultyText
-from usi_engine.records.time_words import control_of, words_of
 from usi_engine.records.tree import Record
 
 START = Board().sfen()
@@ -66,19 +67,19 @@ def jkf_move(usi: str, piece: str, **members: Any) -> dict[str, Any]:
 )  # fmt: skip
 def test_csa_positions(lines: str, sfen: str) -> None:
     if sfen:
-        assert csa_position.read_position(lines.split("|")) == sfen
+        assert position.read_position(lines.split("|")) == sfen
     else:
         with pytest.raises(ValueError, match="not a CSA position"):
-            csa_position.read_position(lines.split("|"))
+            position.read_position(lines.split("|"))
 
 
 def test_rows_have_three_characters_a_square() -> None:
-    lines = csa_position.position_lines(f"8k/7+R1/7G1/9/9/9/9/9/9 w 2N{SET[1:-1]}p 1")
+    lines = position.position_lines(f"8k/7+R1/7G1/9/9/9/9/9/9 w 2N{SET[1:-1]}p 1")
     assert lines[:2] == ["P1 *  *  *  *  *  *  *  * -OU", "P2 *  *  *  *  *  *  * +RY * "]
     assert lines[9] == "P+00KE00KE"
     assert lines[-1] == "-"
-    assert csa_position.position_lines(START) == ["PI", "+"]
-    assert csa_position.position_lines(START.replace(" b ", " w ")) == ["PI", "-"]
+    assert position.position_lines(START) == ["PI", "+"]
+    assert position.position_lines(START.replace(" b ", " w ")) == ["PI", "-"]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -94,8 +95,8 @@ def test_positions_of_games_are_read_back(kind: str) -> None:
 def test_handicaps_of_jkf(preset: str, missing: str) -> None:
     record = jkf.read(jkf_text(initial={"preset": preset}))
     assert json.loads(jkf.write(record))["initial"] == {"preset": preset}
-    setup = csa_position.Setup()
-    setup.fill(csa_position.START)
+    setup = position.Setup()
+    setup.fill(position.START)
     for square in filter(None, missing.split("-")):
         del setup.board[square]
     setup.turn = "w" if missing else "b"
@@ -105,7 +106,7 @@ def test_handicaps_of_jkf(preset: str, missing: str) -> None:
 # ---- CSA ----
 
 
-@pytest.mark.parametrize("name", sorted(csa.ENDS - {"OUTE_SENNICHITE"}))
+@pytest.mark.parametrize("name", sorted(CSA_NAMES - {"OUTE_SENNICHITE"}))
 def test_ends_of_csa(name: str) -> None:
     record = csa.read(csa_text(f"%{name}", "T3", "'*end"))
     assert record.end is not None

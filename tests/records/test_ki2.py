@@ -10,7 +10,7 @@ from core_ext.board import Board
 from core_ext.shogi.ki2 import MOVE, candidates, ki2_text
 from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
 from tests.records.common import faults_of, game_of
-from usi_engine.records import ki2
+from usi_engine.records import kif
 
 HEAD = "手合割：平手\n"
 
@@ -28,7 +28,7 @@ def test_random_games_are_read_back(seed: int, tmp_path: Path) -> None:
     moves, path = random_game(seed, 250), tmp_path / "game.ki2u"
     path.write_text(Record.from_usi_main_line(Board().sfen(), moves).to_ki2(), encoding="utf-8")
     game = game_of(path)
-    path.write_text(ki2.write(game.record), encoding="utf-8")
+    path.write_text(kif.write_ki2(game.record), encoding="utf-8")
     assert list(game.moves) == list(game_of(path).moves) == moves
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.records.common import faults_of, game_of
-from usi_engine.records import ki2, kif
-from usi_engine.records.bod import HANDICAPS
+from usi_engine.records import kakinoki, kif
 from usi_engine.records.faults import FaultyText
+from usi_engine.records.position import HANDICAPS
 
 EVEN = "手合割：平手\n"
 FOUR = "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ２二角成(88)\n   4 同　銀(31)\n"
@@ -56,9 +56,9 @@ def diagram(hand: str = HAND, names: str = "先後", after: str = "") -> str:
 )
 def test_starts(text: str, start: str) -> None:
     """Each is read, and written so that it is read again."""
-    record = kif.read(text)
+    record = kakinoki.read(text)
     assert record.start == start
-    assert kif.read(kif.write(record)).start == ki2.read(ki2.write(record)).start == start
+    assert kakinoki.read(kif.write_kif(record)).start == kakinoki.read(kif.write_ki2(record)).start == start
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_starts(text: str, start: str) -> None:
 )
 def test_refused(text: str, message: str) -> None:
     with pytest.raises(FaultyText) as raised:
-        kif.read(text)
+        kakinoki.read(text)
     assert str(raised.value).startswith(message)
 
 
@@ -146,8 +146,8 @@ def test_refused(text: str, message: str) -> None:
     ],
 )
 def test_ends(text: str, name: str, word: str) -> None:
-    record = kif.read(EVEN + FOUR + text)
-    for read_again in (record, kif.read(kif.write(record)), ki2.read(ki2.write(record))):
+    record = kakinoki.read(EVEN + FOUR + text)
+    for read_again in (record, kakinoki.read(kif.write_kif(record)), kakinoki.read(kif.write_ki2(record))):
         end = read_again.end
         assert [node.move for node in read_again.main_line] == MOVES
         assert end is not None and (end.name, end.word) == (name, word)
@@ -176,13 +176,13 @@ def test_everything_is_kept() -> None:
 *end
 まで3手で上手の勝ち
 """
-    record = kif.read(text)
-    assert kif.write(record) == text.replace("\n\n", "\n")
+    record = kakinoki.read(text)
+    assert kif.write_kif(record) == text.replace("\n\n", "\n")
     assert record.root.comment == "\n  before\nafter an empty line\n&bookmark"
     assert record.main_line[0].comment == "** 30 +7776FU\none\n"
     assert [node.milliseconds for node in record.main_line] == [1000, 3665000, None]
     assert (record.players, record.header["持ち時間"]) == (("a", "b"), "60分 切れたら1分将棋")
-    assert ki2.write(record).endswith("*\n△５四歩\n\nまで3手で上手の勝ち\n*end\n".replace("*\n△", "*\n▲７六歩    △"))
+    assert kif.write_ki2(record).endswith("*\n▲７六歩    △５四歩\n\nまで3手で上手の勝ち\n*end\n")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_everything_is_kept() -> None:
     ids=range(9),
 )
 def test_other_ways_to_write(text: str) -> None:
-    assert [node.move for node in kif.read(EVEN + text).main_line] == MOVES
+    assert [node.move for node in kakinoki.read(EVEN + text).main_line] == MOVES
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_files_of_few_lines(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("line", "moves"), [("手数＝8  △１二歩  まで", ["2c1b"]), ("手数＝12  まで", [])])
 def test_the_square_of_the_move_before_a_diagram(line: str, moves: list[str]) -> None:
-    record = kif.read(diagram(after=f"{line}\n   1 同　金(23)\n"))
+    record = kakinoki.read(diagram(after=f"{line}\n   1 同　金(23)\n"))
     assert [node.move for node in record.main_line] == moves
 
 
@@ -238,18 +238,18 @@ def test_the_square_of_the_move_before_a_diagram(line: str, moves: list[str]) ->
 def test_ends_that_other_programs_write(tail: str, result: int | None) -> None:
     """The end is counted as a move, or the number repeated; remarks and players' times follow."""
     moves = FOUR.replace("\n", "   ( 0:01／0:00:01) #\n")
-    record = kif.read(f"先手：a\n{EVEN}{moves}{tail}\n")
+    record = kakinoki.read(f"先手：a\n{EVEN}{moves}{tail}\n")
     assert (len(record.main_line), record.result, record.players) == (4, result, ("a", ""))
 
 
 def test_a_variation_after_an_illegal_first_move() -> None:
-    record = kif.read(f"{EVEN}   1 ７五歩(77)\n   2 反則負け\n変化：1手\n   1 ２六歩(27)\n   2 ３四歩(33)\n")
+    record = kakinoki.read(f"{EVEN}   1 ７五歩(77)\n   2 反則負け\n変化：1手\n   1 ２六歩(27)\n   2 ３四歩(33)\n")
     assert [node.move for node in record.root.nodes()] == ["", "2g2f", "3c3d"]
 
 
 @pytest.mark.parametrize("time", ["( 0: 5/00:00:05)", "(0:05.0/)+", "(0:05", "(00:00:05 / 00:00:05) +*a", "( 0:05/)*a"])
 def test_times_and_what_follows(time: str) -> None:
-    (move,) = kif.read(f"{EVEN}   1 ７六歩(77)   {time}\n   2 投了   {time}\n").main_line
+    (move,) = kakinoki.read(f"{EVEN}   1 ７六歩(77)   {time}\n   2 投了   {time}\n").main_line
     assert move.end is not None
     for owner in (move, move.end):
         assert (owner.milliseconds, owner.comment) == (5000, "a" if "*" in time else None)
@@ -293,7 +293,7 @@ def test_time_is_linear(line: str) -> None:
     for text in (line.format(space * 100_000) for space in " 　(▲"):
         for head in ("", EVEN + "   1 ７六歩(77)\n"):
             try:
-                kif.read(head + text)
+                kakinoki.read(head + text)
             except FaultyText:
                 continue
     assert time.process_time() - begun < 5

@@ -5,16 +5,15 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of, read
+from tests.records.common import GAMES, MOVES, RECORDS, TWO_PIECES, faults_of, game_of, read
 from usi_engine import language
-from usi_engine.records import csa, kif
+from usi_engine.records import csa, kakinoki, kif
 from usi_engine.records.formats import LARGEST_TEXT, decoded
 from usi_engine.records.games import Game
 from usi_engine.records.notation import japanese_text, marked_kif, move_text, name_moves, western_text
 
 NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
 JSON = "a.jkf, record: not JSON of a record: "
-TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -129,8 +128,8 @@ def test_results(moves: str, end: str, result: int | None) -> None:
 )  # fmt: skip
 def test_results_in_words(words: str, result: int | None) -> None:
     """Black is to move: CSA has no name for a game that the side to move won."""
-    record = kif.read(f"手合割：平手\nまで0手で{words}\n")
-    assert record.result == kif.read(kif.write(record)).result == result
+    record = kakinoki.read(f"手合割：平手\nまで0手で{words}\n")
+    assert record.result == kakinoki.read(kif.write_kif(record)).result == result
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -145,11 +144,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_moves_in_japanese() -> None:
     """From a start that KIF draws as a diagram too; the names end at an illegal move."""
-    moves = ["G*5b", "5i5h", "5b5c"]
-    names = [move.text for move in name_moves(NO_GAME_START, moves, name=marked_kif)]
+    board, moves = Board(NO_GAME_START), ["G*5b", "5i5h", "5b5c"]
+    names = [move.text for move in name_moves(board, moves, marked_kif)]
     assert names == ["△５二金打", "▲５八玉(59)", "△５三金(52)"]
-    assert [move.text for move in name_moves(NO_GAME_START, moves[1:], moves[:1], marked_kif)] == names[1:]
-    assert [move.text for move in name_moves(NO_GAME_START, ["G*5b", "5b5c"])] == ["△５二金"]
+    assert [move.text for move in name_moves(board, ["G*5b", "5b5c"])] == ["△５二金"]
 
 
 @pytest.mark.parametrize("sfen, move, expected", [

@@ -1,22 +1,41 @@
-"""Search of single positions, each from a cleared state, so their order does not matter. Its limits as options."""
+"""Search of positions, each from a cleared state, so their order does not matter; its limits, and kept results.
+
+The results are kept in the user's cache folder, one line of JSON for each position, so that an analysis can resume.
+The files are in `analysis/` of the cache folder (evaluation.cache). A file's name is a checksum of the game and of
+everything that the results depend on: limits, threads, table size, evaluation, version. Later runs that write other
+outputs use them too. A damaged file never stops a run: invalid lines are skipped, and only regular files are read.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from usi_engine import __version__
 from usi_engine.api.engine import Engine
+from usi_engine.core import load_core
+from usi_engine.evaluation.cache import cache_folder
+from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL
+from usi_engine.files import INVALID, KeptRows
 from usi_engine.language import _
-from usi_engine.search.results import Analysis, Watch
+from usi_engine.records.tree import Node, Record
+from usi_engine.records.usi_text import MOVE
+from usi_engine.search.results import Analysis, Score, Variation, Watch
 from usi_engine.usi.arguments import DAY, real, spin, whole
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
 MOST_NODES = 1 << 48
+KEPT_FILES = 500  # of about 40 KB each
+LARGEST_FILE = 64 * 2**20  # bytes
 
 
 @dataclass(frozen=True)
@@ -89,3 +108,94 @@ class Analyst:
             moves=moves or None,
             watch=watch,
         )
+
+
+def analyse(record: Record, evaluate: Callable[[int, Board], Analysis], *, variations: bool = False) -> Iterator[Node]:
+    """Give each node of the main line, or of all lines, its analysis, and yield it.
+
+    `evaluate` gets the number of the node in the order of the walk, on the main line its ply, and its position.
+    """
+    for number, step in enumerate(record.walk()):
+        if step.begins_variation and not variations:
+            return
+        step.node.analysis = evaluate(number, step.board)
+        yield step.node
+
+
+# ---- kept results ----
+
+
+def store_path(record: Record, limits: Limits) -> Path | None:
+    """Return the file for this record and these limits; None without a cache folder. WeightsError, OSError."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    weights = evaluation_file(limits.evaluation)
+    state = [weights.stat().st_size, weights.stat().st_mtime_ns] if weights and weights.is_file() else []
+    tree = [(step.ply, step.node.move) for step in record.walk()]
+    key = json.dumps([__version__, record.start, tree, asdict(limits), state])
+    return folder / "analysis" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.jsonl"
+
+
+class Store:
+    """The results of a record by the number of the node; in memory only if there is no file or it cannot be used.
+
+    `anew`: drop the contents of the file.
+    """
+
+    def __init__(self, path: Path | None, *, anew: bool = False) -> None:
+        self._rows: KeptRows | None = None
+        self._kept: dict[object, Any] = {}  # what a row has for a node
+        with suppress(OSError):
+            # A pipe would block for ever; a link could lead anywhere.
+            if path is None or path.is_symlink() or (path.exists() and not path.is_file()):
+                return
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if anew or (path.exists() and path.stat().st_size > LARGEST_FILE):
+                path.unlink(missing_ok=True)
+            delete_old(path.parent)
+            self._rows = KeptRows(path)
+        for row in self._rows.rows if self._rows else ():
+            with suppress(*INVALID):
+                number, *fields = row
+                self._kept[number] = fields
+
+    def get(self, number: int, board: Board) -> Analysis | None:
+        """Return the kept result of this position, if there is a valid one whose lines begin with legal moves."""
+        with suppress(*INVALID):
+            value, depth, nodes, milliseconds, *lines = self._kept[number]
+            found = tuple(line_of(board, *fields) for fields in lines)
+            return Analysis(found, score_in(board, value), int(depth), int(nodes), int(milliseconds) / 1000)
+        return None
+
+    def put(self, number: int, result: Analysis) -> Analysis:
+        """Keep a result and return it."""
+        lines = [[line.score.value, line.depth, line.seldepth, *line.pv] for line in result.lines]
+        fields = [result.score.value, result.depth, result.nodes, round(result.time * 1000), *lines]
+        self._kept[number] = fields
+        with suppress(OSError):
+            if self._rows:
+                self._rows.add([number, *fields])
+        return result
+
+
+def line_of(board: Board, value: Any, depth: Any, seldepth: Any, *pv: Any) -> Variation:
+    """Return the line in these fields. One of INVALID."""
+    if not all(MOVE.fullmatch(move) for move in pv) or not board.is_legal(pv[0]):
+        raise ValueError
+    return Variation(score_in(board, value), pv, int(depth), int(seldepth))
+
+
+def score_in(board: Board, value: Any) -> Score:
+    """Return the score for the side to move. One of INVALID."""
+    core = load_core()
+    if abs(value) > core.mate:
+        raise ValueError
+    return Score(int(value), board.turn)
+
+
+def delete_old(folder: Path) -> None:
+    """Delete the oldest files beyond KEPT_FILES. OSError."""
+    files = sorted(folder.glob("*.jsonl"), key=lambda file: file.lstat().st_mtime, reverse=True)
+    for old in files[KEPT_FILES:]:
+        old.unlink(missing_ok=True)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from usi_engine.analysis.analyst import Analyst, Limits, add_limits, in_words, limits_of, with_effort
+from usi_engine.analysis.analyst import (
+    Analyst,
+    Limits,
+    Store,
+    add_limits,
+    analyse,
+    in_words,
+    limits_of,
+    store_path,
+    with_effort,
+)
 from usi_engine.analysis.kif import kif_text
-from usi_engine.analysis.page import entry_of, index_text, page_text
-from usi_engine.analysis.page_nodes import Data
+from usi_engine.analysis.page import Data, entry_of, index_text, page_text
 from usi_engine.analysis.puzzles import Puzzle, puzzles_of
-from usi_engine.analysis.report import AnalysedGame, analysed
-from usi_engine.analysis.store import Store, store_path
 from usi_engine.analysis.terminal import print_game
-from usi_engine.core import Core, exit_status, load_core
+from usi_engine.core import exit_status, load_core
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _, text_of
@@ -27,6 +34,9 @@ from usi_engine.records.games import Game, read_games
 from usi_engine.search.results import Analysis
 from usi_engine.usi.arguments import Parser, spin
 from usi_engine.usi.output import show
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
 DEFAULT_NODES = 300_000
 KIF, HTML = ".kif", ".html"
@@ -51,66 +61,46 @@ def parser() -> argparse.ArgumentParser:
 
 
 class Searches:
-    """The searches of a run, with their store."""
+    """The searches of a run, with their stores."""
 
-    def __init__(self, core: Core, limits: Limits, *, anew: bool) -> None:
+    def __init__(self, limits: Limits, *, anew: bool) -> None:
         """Load the engine. WeightsError, MemoryError."""
-        self._core, self._limits, self._anew = core, limits, anew
+        self._limits, self._anew = limits, anew
         self._analyst = Analyst(limits)
 
-    def analysed(self, game: Game, *, variations: bool) -> AnalysedGame:
-        """Evaluate and judge a game, with its variations if they are asked for."""
-        result = analysed(game, self._evaluated(game))
-        values = dict(zip(result.nodes, result.evaluated, strict=True))
-        for first in game.record.root.nodes() if variations else ():
-            if first.parent is None or first is first.parent.next():
-                continue
-            nodes = [*first.path(), *first.mainline()]
-            before = len(first.path()) - 2
-            line = replace(game, moves=tuple(node.move for node in nodes[1:]))
-            found = self._evaluated(line, [values[node] for node in nodes[: before + 1]])
-            values |= zip(nodes, found, strict=True)
-            result.variations.append(analysed(line, found, nodes, before))
-        return result
+    def analyse(self, game: Game, *, variations: bool) -> None:
+        """Give each position of a game its analysis, those of variations too if they are asked for."""
+        store = self._store(game, self._limits)
 
-    def puzzles(self, result: AnalysedGame) -> list[Puzzle]:
-        """Find the puzzles of a game."""
+        def evaluate(number: int, board: Board) -> Analysis:
+            return store.get(number, board) or store.put(number, self._analyst.evaluate(board))
+
+        count = sum(1 for _node in game.root.nodes()) if variations else len(game.moves) + 1
+        with Progress(game.path.name, count, every=0) as progress:
+            for _node in analyse(game, evaluate, variations=variations):
+                progress.add()
+
+    def puzzles(self, game: Game) -> list[Puzzle]:
+        """Find the puzzles of an analysed game."""
+        line, lines = [game.root, *game.main_line], max(self._limits.multipv, 2)
         stores = dict[int, Store]()
-        with Progress(_("puzzles"), len(result.evaluated), every=0) as progress:
+        with Progress(_("puzzles"), len(line), every=0) as progress:
 
             def search(ply: int, effort: int) -> Analysis:
-                lines = max(self._limits.multipv, 2)
-                if effort == 1 and lines == self._limits.multipv:
-                    return result.evaluated[ply]
+                known = line[ply].analysis
+                if known and effort == 1 and lines == self._limits.multipv:
+                    return known
                 if effort not in stores:
-                    stores[effort] = self._store(result.game, with_effort(self._limits, effort, lines))
-                board = result.game.board(ply)
-                found = stores[effort].get(ply, board)
-                if found is None:
-                    found = self._analyst.evaluate(board, lines, effort=effort)
-                    stores[effort].put(ply, found)
+                    stores[effort] = self._store(game, with_effort(self._limits, effort, lines))
+                store, board = stores[effort], game.board(ply)
+                found = store.get(ply, board) or store.put(ply, self._analyst.evaluate(board, lines, effort=effort))
                 progress.add()
                 return found
 
-            return puzzles_of(result, search)
+            return puzzles_of(game, search)
 
     def _store(self, game: Game, limits: Limits) -> Store:
         return Store(store_path(game, limits), anew=self._anew)
-
-    def _evaluated(self, game: Game, known: Sequence[Analysis] = ()) -> list[Analysis]:
-        """Evaluate every position of a game after the `known` ones, or take the result from the store."""
-        store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Analysis]()
-        with Progress(game.path.name, len(game.moves) + 1, every=0) as progress:
-            for ply, move in enumerate([*game.moves, ""]):
-                result = known[ply] if ply < len(known) else store.get(ply, board)
-                if result is None:
-                    result = self._analyst.evaluate(board)
-                    store.put(ply, result)
-                found.append(result)
-                progress.add()
-                if move:
-                    board.push(move)
-        return found
 
 
 # ---- outputs ----
@@ -127,18 +117,18 @@ class Outputs:
         pages = next((output for output in self._outputs if output.suffix == HTML), None) if several else None
         self._index = pages.path(INDEX) if pages else None  # before the games: one may have this name
 
-    def write(self, result: AnalysedGame, puzzles: list[Puzzle]) -> None:
+    def write(self, game: Game, puzzles: list[Puzzle]) -> None:
         """Print the text and write the files. RecordError names the game and what could not be written."""
-        print_game(result, puzzles)
+        print_game(game, puzzles)
         faults = list[str]()
         for output in self._outputs:
             try:
-                path = output.path(result.game.stem)
+                path = output.path(game.stem)
                 page = output.suffix == HTML
-                write_file(path, page_text(result, self._limits, puzzles) if page else kif_text(result))
-                self._entries += [entry_of(result, path.name)] if page else []
+                write_file(path, page_text(game, self._limits, puzzles) if page else kif_text(game))
+                self._entries += [entry_of(game, path.name)] if page else []
             except (OSError, RecordError) as error:
-                faults.append(f"{result.game.name}: {text_of(error)}")
+                faults.append(f"{game.name}: {text_of(error)}")
         if faults:
             raise RecordError("\n".join(faults))
 
@@ -159,7 +149,8 @@ def write_file(path: Path, text: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Analyse all games; return 1 if a file was at fault, else 0."""
-    core, limits = load_core(), replace(limits_of(args), multipv=args.multipv)
+    load_core()
+    limits = replace(limits_of(args), multipv=args.multipv)
     games = [game for path in args.games for game in read_games(path)]
     outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)
     searches, faults = None, 0
@@ -167,9 +158,9 @@ def run(args: argparse.Namespace) -> int:
         try:
             if isinstance(game, RecordError):
                 raise game
-            searches = searches or Searches(core, limits, anew=args.again)
-            result = searches.analysed(game, variations=args.variations)
-            outputs.write(result, searches.puzzles(result) if args.puzzles else [])
+            searches = searches or Searches(limits, anew=args.again)
+            searches.analyse(game, variations=args.variations)
+            outputs.write(game, searches.puzzles(game) if args.puzzles else [])
         except RecordError as error:
             show(*str(error).split("\n"), file=sys.stderr)
             faults += 1

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import harmonic_mean, pstdev
 
-from usi_engine.search.results import Analysis, winning_chance
+from usi_engine.records.tree import Node, Record
+from usi_engine.search.results import Score, winning_chance
 
 NOTABLE = 1.0  # percentage points; smaller differences between two searches are noise
 WINDOWS = (2, 8)  # least and most moves in a window of the accuracy
@@ -40,14 +41,12 @@ GRADES = (
 
 
 @dataclass(frozen=True)
-class JudgedMove:
-    """A judged move: ply from 1, whether Black made it, its loss in percentage points, whether it was the best."""
+class Judgement:
+    """A judged move: its loss in percentage points, whether it was the search's own, the plies of a mate given away."""
 
-    ply: int
-    move: str
-    by_black: bool
     loss: float
     best: bool
+    missed_mate: int | None = None
 
     @property
     def grade(self) -> Grade | None:
@@ -56,13 +55,8 @@ class JudgedMove:
 
     @property
     def has_better(self) -> bool:
-        """True if the loss is larger than the noise of the search."""
-        return self.loss >= NOTABLE
-
-    @property
-    def accuracy(self) -> float:
-        """The accuracy of the move, 0 to 100."""
-        return accuracy(self.loss)
+        """True if the move gave a mate away or the loss is larger than the noise of the search."""
+        return self.loss >= NOTABLE or self.missed_mate is not None
 
 
 def percent(value: int) -> float:
@@ -71,15 +65,26 @@ def percent(value: int) -> float:
     return chance if value >= 0 else round(100 - chance, 1)
 
 
-def judge(moves: Sequence[str], evaluated: Sequence[Analysis], black_begins: bool) -> list[JudgedMove]:
-    """Judge each move by the positions before and after it; `evaluated` has one more item than `moves`."""
-    judged = []
-    for ply, move in enumerate(moves, 1):
-        before, after = evaluated[ply - 1], evaluated[ply]
-        best = before.pv[:1] == (move,)
-        lost = round(percent(before.score.value) - percent(-after.score.value), 1)
-        judged.append(JudgedMove(ply, move, (ply % 2 == 1) == black_begins, 0.0 if best else max(lost, 0.0), best))
-    return judged
+def judge(node: Node) -> Judgement | None:
+    """Judge the move that led to a node by its parent's analysis and its own; None at the start or without them."""
+    before, after = node.parent.analysis if node.parent else None, node.analysis
+    if before is None or after is None:
+        return None
+    best = before.pv[:1] == (node.move,)
+    lost = round(percent(before.score.value) - percent(-after.score.value), 1)
+    mated = after.score.mate is not None and after.score.value < 0
+    missed = before.score.mate if (before.score.mate or 0) > 0 and not mated else None
+    return Judgement(0.0 if best else max(lost, 0.0), best, missed)
+
+
+def black_score(node: Node) -> Score | None:
+    """Return Black's score of a node; None if it was not searched."""
+    return node.analysis.score.pov(0) if node.analysis else None
+
+
+def is_by_rule(score: Score) -> bool:
+    """Return True if the score is a win or loss by rule: a declaration or a try."""
+    return score.mate is None and score.cp != score.value
 
 
 # ---- accuracy ----
@@ -105,11 +110,10 @@ def weights_of(chances: Sequence[float]) -> list[float]:
     return [min(max(pstdev(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
 
 
-def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> float | None:
-    """Return the accuracy of the moves, the mean of their weighted and their harmonic mean; None without moves."""
-    if not judged:
+def game_accuracy(accuracies: Sequence[float], weights: Sequence[float]) -> float | None:
+    """Return the accuracy of moves, the mean of their weighted and their harmonic mean; None without moves."""
+    if not accuracies:
         return None
-    accuracies = [move.accuracy for move in judged]
     weighted = sum(one * weight for one, weight in zip(accuracies, weights, strict=True)) / sum(weights)
     harmonic = harmonic_mean([max(one, 1.0) for one in accuracies])
     return round((weighted + harmonic) / 2, 1)
@@ -128,13 +132,14 @@ class Totals:
     grades: dict[str, int]
 
 
-def totals(judged: Sequence[JudgedMove], evaluated: Sequence[Analysis], black: bool) -> Totals:
-    """Return the totals of Black's or White's moves."""
-    values = [one.score.value if ply % 2 else -one.score.value for ply, one in enumerate(evaluated)]
-    weights = weights_of(list(map(percent, values)))
-    pairs = [(move, weight) for move, weight in zip(judged, weights, strict=True) if move.by_black == black]
-    own = [move for move, _ in pairs]
-    counts = {grade.name: sum(move.grade == grade for move in own) for grade in GRADES}
-    mean = round(sum(move.loss for move in own) / len(own), 1) if own else 0.0
-    best = sum(move.best for move in own)
-    return Totals(game_accuracy(own, [weight for _, weight in pairs]), len(own), best, mean, counts)
+def totals(record: Record, side: int) -> Totals:
+    """Return the totals of a side's moves in an analysed game."""
+    line = [record.root, *record.main_line]
+    weights = weights_of([percent(score.value) for score in map(black_score, line) if score])
+    judged = [(judge(node), weight) for node, weight in zip(line[1:], weights, strict=True)]
+    own = [(move, weight) for move, weight in judged[side ^ record.turn() :: 2] if move]
+    losses = [move.loss for move, _ in own]
+    counts = {grade.name: sum(move.grade == grade for move, _ in own) for grade in GRADES}
+    mean = round(sum(losses) / len(own), 1) if own else 0.0
+    exact = game_accuracy([accuracy(loss) for loss in losses], [weight for _, weight in own])
+    return Totals(exact, len(own), sum(move.best for move, _ in own), mean, counts)

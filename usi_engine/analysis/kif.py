@@ -16,33 +16,31 @@ Comments of the record are kept, those of an earlier analysis are replaced.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from usi_engine import NAME
-from usi_engine.analysis.report import AnalysedGame
-from usi_engine.core import load_core
-from usi_engine.records import kif
+from usi_engine.analysis.judgement import black_score, is_by_rule, judge
+from usi_engine.records.formats import verify
+from usi_engine.records.kif import write_kif
 from usi_engine.records.notation import marked_kif, name_moves
-from usi_engine.records.tree import Node
-from usi_engine.records.writer import verify
-from usi_engine.search.results import Variation
+from usi_engine.records.tree import Node, Record, Step
+from usi_engine.search.results import Analysis, Score, Variation
 
-EARLIER = re.compile(r"\*Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】(勝率 -|\s*$)")
+EARLIER = re.compile(r"\*Engines \d|\*解析 |#評価値=|#詰み=|【入玉宣言】|【(緩手|疑問手|悪手|大悪手)】(勝率 -|\s*$)")
+WINS = ("先手", "後手")
 
 
-def kif_text(result: AnalysedGame) -> str:
-    """Return the whole record. RecordError if it reads back differently."""
-    lines = dict[Node, list[str]]()
-    for line in (result, *result.variations):
-        begin = line.before + 1 if line.before else 0
-        lines |= {line.nodes[ply]: comment_lines(line, ply) for ply in range(begin, len(line.nodes))}
-    record = result.game.record
-    lines[record.root].insert(0, f"*Engines 0 {NAME}")
+def kif_text(record: Record) -> str:
+    """Return an analysed record. RecordError if it reads back differently."""
+    comments = dict[Node, str | None]()
 
-    def comment_of(node: Node) -> str | None:
-        return with_comment(node.comment, lines.get(node, []))
+    def comment_of(step: Step) -> str | None:
+        head = [] if step.node.parent else [f"*Engines 0 {NAME}"]
+        comments[step.node] = comment = with_comment(step.node.comment, [*head, *comment_lines(step)])
+        return comment
 
-    text = kif.write(record, comment_of)
-    verify(text, record, "kif", comment_of)
+    text = write_kif(record, comment_of)
+    verify(text, record, "kif", comments.get)
     return text
 
 
@@ -52,35 +50,37 @@ def with_comment(old: str | None, lines: list[str]) -> str | None:
     return "\n".join(kept + lines) if kept + lines else None
 
 
-def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
-    """Return the comment lines after `ply` moves."""
-    lines = []
-    move = result.judged[ply - 1] if ply else None
-    if move is not None and move.grade is not None:
-        lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.1f}%")
-    found = result.evaluated[ply]
+def comment_lines(step: Step) -> Iterator[str]:
+    """Yield the comment lines of a position; none if it was not searched."""
+    found, move, score = step.node.analysis, judge(step.node), black_score(step.node)
+    if found is None or score is None:
+        return
+    if move and move.grade:
+        yield f"【{move.grade.japanese}】勝率 -{move.loss:.1f}%"
+    if is_by_rule(score):
+        yield f"【入玉宣言】{WINS[score.value < 0]}の勝ち"
     best = found.lines[:1] or [Variation(found.score, (), 0, 0)]
     # With a mate, ShogiHome would show the value of another candidate.
-    others = found.lines[1:] if found.score.mate is None else ()
-    lines += [shogigui_line(result, ply, number, line) for number, line in enumerate([*best, *others], 1)]
-    return [*lines, shogihome_line(result, ply)]  # ShogiHome takes the value of the last line
+    others = found.lines[1:] if score.mate is None else ()
+    for number, line in enumerate([*best, *others], 1):
+        yield shogigui_line(step, found, number, line, is_best=number == 1 and move is not None and move.best)
+    yield shogihome_line(score)  # ShogiHome takes the value of the last line
 
 
-def shogigui_line(result: AnalysedGame, ply: int, number: int, line: Variation) -> str:
+def shogigui_line(step: Step, found: Analysis, number: int, line: Variation, *, is_best: bool) -> str:
     """Return ShogiGUI's comment for a candidate, without the star of a comment."""
-    found, score = result.evaluated[ply], line.score.pov(load_core().black)
-    best = " ○" if number == 1 and ply and result.judged[ply - 1].best else ""
-    value = f"{score.value}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {abs(score.mate)}"
-    moves = name_moves(result.game.start, line.pv, result.game.moves[:ply], marked_kif)
+    score = line.score.pov(0)
+    value = f"{score.cp}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {abs(score.mate)}"
+    moves = name_moves(step.board, line.pv, marked_kif)
     text = f" 読み筋 {' '.join(move.text for move in moves)}" if moves else ""
     clock = f"{int(found.time) // 60:02}:{found.time % 60:04.1f}"
+    best = " ○" if is_best else ""
     return f"*解析 0{best} 候補{number} 時間 {clock} 深さ {found.depth} ノード数 {found.nodes} 評価値 {value}{text}"
 
 
-def shogihome_line(result: AnalysedGame, ply: int) -> str:
+def shogihome_line(score: Score) -> str:
     """Return ShogiHome's comment, without the star of a comment."""
-    score = result.score(ply)
     if score.mate is None:
-        return f"#評価値={score.value}"
+        return f"#評価値={score.cp}"
     plies = f":{abs(score.mate)}手" if score.mate else ""
-    return f"#詰み={'先手' if score.value > 0 else '後手'}勝ち{plies}"
+    return f"#詰み={WINS[score.value < 0]}勝ち{plies}"

@@ -7,92 +7,218 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from usi_engine import NAME, __version__, language
-from usi_engine.analysis.judgement import GRADES
-from usi_engine.analysis.page_nodes import Data, PageNodes
+from usi_engine.analysis.judgement import GRADES, black_score, judge, percent, totals
+from usi_engine.analysis.kif import with_comment
 from usi_engine.analysis.puzzles import Puzzle, puzzle_data
-from usi_engine.analysis.report import AnalysedGame
-from usi_engine.analysis.words import end_text, headers, player_names
-from usi_engine.core import load_core
+from usi_engine.analysis.words import (
+    end_text,
+    explanations,
+    grade_name,
+    headers,
+    marked,
+    player_names,
+    score_text,
+    side_names,
+)
+from usi_engine.book.book_player import BookPlayer, open_book
+from usi_engine.book.entry import BookError
+from usi_engine.evaluation.names import INTERNAL
 from usi_engine.language import _
-from usi_engine.records import kif
+from usi_engine.records.games import Game
+from usi_engine.records.kif import write_kif
+from usi_engine.records.notation import move_text, name_moves
+from usi_engine.records.tree import Node, Record, Step
+from usi_engine.search.results import Variation
 
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+Data = dict[str, Any]
+
+MOVES_SHOWN = 12  # of a line
+MOST_NESTED = 20  # variations in variations
+SIDES = ("black", "white")
 PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
 STYLE = re.compile(r'<link rel="stylesheet" href="([a-z]+\.css)">')
 SCRIPT = re.compile(r'<script src="([a-z]+\.js)"></script>')
 # The English texts: arguments of `_` in scripts, contents of elements with `data-text`.
 TEXT = re.compile(r'\b_\("([^"]+)"|\bdata-text\b[^>]*>([^<]+)<')
-SIDES = (("black", True), ("white", False))
 
 
 # ---- the page of a game ----
 
 
-def page_text(result: AnalysedGame, limits: str, puzzles: Sequence[Puzzle] = ()) -> str:
+def page_text(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> str:
     """Return the whole page; `limits` is the limit for each position in words."""
-    return filled("analysis.html", page_data(result, limits, puzzles))
+    return filled("analysis.html", page_data(game, limits, puzzles))
 
 
-def page_data(result: AnalysedGame, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
+def page_data(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
     """Return the data for the page's script; values and chances are Black's."""
-    black, white = player_names(result.game)
+    nodes, phases = positions(game)
     return {
-        "title": title(result),
-        "about": _("{file}, {count} moves").format(file=result.game.path.name, count=len(result.judged)),
-        "players": {"black": black, "white": white},
-        "headers": headers(result.game),
+        "title": title(game),
+        "about": _("{file}, {count} moves").format(file=game.path.name, count=len(game.moves)),
+        "players": dict(zip(SIDES, player_names(game), strict=True)),
+        "headers": headers(game),
         "engine": _("{engine}, {limit} a position").format(engine=f"{NAME} {__version__}", limit=limits),
-        "nodes": PageNodes(result).line(),
-        "phases": phases(result),
-        "end": end_text(result.game),
-        "summary": {side: totals_data(result, black) for side, black in SIDES},
+        "nodes": nodes,
+        "phases": [{"ply": ply, "name": name} for name, ply in phases.items()],
+        "end": end_text(game),
+        "summary": summary(game),
         "puzzles": [puzzle_data(puzzle) for puzzle in puzzles],
-        "kif": kif.write(result.game.record),
+        "kif": write_kif(game),
     }
 
 
-def title(result: AnalysedGame) -> str:
+def title(game: Game) -> str:
     """Return both players."""
-    return "☗ {} - ☖ {}".format(*player_names(result.game))
+    return "☗ {} - ☖ {}".format(*player_names(game))
 
 
-def phases(result: AnalysedGame) -> list[Data]:
-    """Return the plies of the first capture and the first check."""
-    board, found = load_core().board(result.game.start), dict[str, int]()
-    for ply, move in enumerate(result.game.moves, 1):
-        if board.piece_at(move[2:4]):
-            found.setdefault(_("First capture"), ply)
-        board.push(move)
-        if board.is_check():
-            found.setdefault(_("First check"), ply)
-    return [{"ply": ply, "name": name} for name, ply in found.items()]
+def summary(record: Record) -> Data:
+    """Return both sides' totals."""
+    found = {}
+    for side, name in enumerate(SIDES):
+        own = totals(record, side)
+        counts = {grade.name: own.grades[grade.name] for grade in GRADES}
+        found[name] = {"accuracy": own.accuracy, "moves": own.moves, "best": own.best, "loss": own.mean_loss, **counts}
+    return found
 
 
-def totals_data(result: AnalysedGame, black: bool) -> Data:
-    """Return a side's totals."""
-    own = result.totals(black)
-    counts = {grade.name: own.grades[grade.name] for grade in GRADES}
-    return {"accuracy": own.accuracy, "moves": own.moves, "best": own.best, "loss": own.mean_loss, **counts}
+# ---- positions ----
+
+# Data of a position that was not searched, and of a start's move.
+UNKNOWN: Data = {
+    "text": "", "win": None, "loss": 0.0, "grade": "", "gradeText": "", "best": False, "lines": [], "why": [],
+}  # fmt: skip
+
+
+def positions(record: Record) -> tuple[list[Data], dict[str, int]]:
+    """Return the nodes of the main line, and the plies of its first capture and check.
+
+    Other lines are in the nodes whose moves they are alternatives to. The keys are those that
+    `usi_engine/data/page/analysis.js` reads. Values and chances are Black's, losses the mover's.
+    """
+    main = line = list[Data]()
+    data, depths = dict[Node, Data](), dict[Node | None, int]({None: 0})
+    phases, book, names = dict[str, int](), own_book(), side_names(record)
+    for step in record.walk(move_text):
+        node = step.node
+        depths[node] = depths[node.parent] + step.begins_variation
+        data[node] = node_data(step, book, names)
+        if node.parent and step.begins_variation:
+            line = []
+            if depths[node] <= MOST_NESTED:
+                siblings(node.parent, data).append(line)
+        if not depths[node]:
+            note_phases(step, phases)
+            data[node]["total"] = None if data[node]["seconds"] is None else step.spent[0] / 1000
+        line.append(data[node])
+    return main, phases
+
+
+def siblings(parent: Node, data: dict[Node, Data]) -> list[list[Data]]:
+    """Return the lines that are alternatives to the move or end after a node."""
+    following = parent.next()
+    lines: list[list[Data]] = data[following]["variations"] if following else data[parent].setdefault("after", [])
+    return lines
+
+
+def note_phases(step: Step, phases: dict[str, int]) -> None:
+    """Note the ply of a move that is the first capture or check."""
+    if step.ply and step.before().piece_at(step.node.move[2:4]):
+        phases.setdefault(_("First capture"), step.ply)
+    if step.ply and step.board.is_check():
+        phases.setdefault(_("First check"), step.ply)
+
+
+def own_book() -> BookPlayer | None:
+    """Return the packaged book; None if it cannot be read."""
+    try:
+        return BookPlayer(open_book(INTERNAL), lambda _text: None)
+    except BookError:
+        return None
+
+
+def node_data(step: Step, book: BookPlayer | None, names: tuple[str, str]) -> Data:
+    """Return the data of a position and of the move that led to it."""
+    node, board = step.node, step.board
+    comments = (with_comment(one.comment, []) for one in (node, node.end) if one)
+    return {
+        "ply": step.ply,
+        "number": int(board.sfen().split()[3]) - 1,
+        "side": SIDES[1 - board.turn],
+        "sfen": board.sfen(),
+        "usi": node.move or None,
+        "move": marked(step.text),
+        "check": board.is_check(),
+        "seconds": None if node.milliseconds is None else node.milliseconds / 1000,
+        "total": None,
+        "comment": "\n".join(filter(None, comments)),
+        "book": book is not None and step.ply > 0 and is_book(book, step),
+        "variations": [],
+        **judged_data(step, names),
+    }
+
+
+def is_book(book: BookPlayer, step: Step) -> bool:
+    """Return True if the book has the move."""
+    return any(one.move == step.node.move for one in book.moves(step.before(), flipped=True))
+
+
+def judged_data(step: Step, names: tuple[str, str]) -> Data:
+    """Return the search's results for a position and the move that led to it."""
+    score, move = black_score(step.node), judge(step.node)
+    if score is None:
+        return UNKNOWN
+    data = UNKNOWN | {"text": score_text(score), "win": percent(score.value), "lines": list(lines_of(step))}
+    data["why"] = explanations(step, names)
+    if move:
+        grade = move.grade.name if move.grade else ""
+        data |= {"loss": move.loss, "grade": grade, "gradeText": grade_name(move.grade), "best": move.best}
+    return data
+
+
+def lines_of(step: Step) -> Iterator[Data]:
+    """Yield the lines of a position, the line that was better than its move, and the refutation of a bad move."""
+    node, move = step.node, judge(step.node)
+    lines = node.analysis.lines if node.analysis else ()
+    for number, line in enumerate(lines):
+        yield line_data("candidate" if number else "best", step.board, line)
+    before = node.parent.analysis if node.parent else None
+    if move and move.has_better and before and before.lines:
+        yield line_data("better", step.before(), before.lines[0])
+    if move and move.grade and lines:
+        yield line_data("refutation", step.board, lines[0])
+
+
+def line_data(kind: str, board: Board, line: Variation) -> Data:
+    """Return the data of a line that begins with this position."""
+    moves = name_moves(board, line.pv[:MOVES_SHOWN], move_text)
+    names = {"moves": [move.usi for move in moves], "names": [marked(move.text) for move in moves]}
+    return {"kind": kind, "text": score_text(line.score.pov(0)), **names}
 
 
 # ---- the index of several games ----
 
 
-def entry_of(result: AnalysedGame, file: str) -> Data:
+def entry_of(game: Game, file: str) -> Data:
     """Return the index's entry for a game whose page has this file name."""
-    header = result.game.record.header
     return {
         "href": quote(file),
-        "title": title(result) if any(result.game.players) else result.game.stem,
-        "date": header.get("開始日時", ""),
-        "event": header.get("棋戦", ""),
-        "moves": len(result.judged),
-        "end": end_text(result.game),
-        **{side: totals_data(result, black) for side, black in SIDES},
+        "title": title(game) if any(game.players) else game.stem,
+        "date": game.header.get("開始日時", ""),
+        "event": game.header.get("棋戦", ""),
+        "moves": len(game.moves),
+        "end": end_text(game),
+        **summary(game),
     }
 
 

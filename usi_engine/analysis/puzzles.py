@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from usi_engine.analysis.judgement import percent
-from usi_engine.analysis.report import AnalysedGame
+from usi_engine.analysis.judgement import judge, percent
 from usi_engine.analysis.words import marked, side_names
 from usi_engine.api.mate_search import mate, second_solutions
-from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.notation import move_text
+from usi_engine.records.tree import Node, Record
 from usi_engine.search.results import Analysis
 
 if TYPE_CHECKING:
@@ -48,33 +47,35 @@ class Puzzle:
     answer: str
 
 
-def puzzles_of(result: AnalysedGame, search: Search) -> list[Puzzle]:
-    """Return the puzzles of a game, at most MOST: first those that the game missed, then the clearest."""
+def puzzles_of(record: Record, search: Search) -> list[Puzzle]:
+    """Return the puzzles of an analysed game, at most MOST: first those that the game missed, then the clearest."""
     found = list[Puzzle]()
-    for ply in candidates(result, search):
-        puzzle = mate_puzzle(result, ply) or best_puzzle(result, ply, search)
+    for ply, node in candidates(record, search):
+        puzzle = mate_puzzle(record, ply, node) or best_puzzle(record, ply, search)
         found += [puzzle] if puzzle else []
         if len(found) == MOST:
             break
     return sorted(found, key=lambda puzzle: puzzle.ply)
 
 
-def candidates(result: AnalysedGame, search: Search) -> list[int]:
-    """Return the plies of positions that may be puzzles, the best ones first."""
-    ranked = list[tuple[float, int]]()
-    for ply, found in enumerate(result.evaluated):
-        missed = is_missed(result, ply)
-        if not found.pv or percent(found.score.value) < LEAST_CHANCE or (goes_on(result, ply) and not missed):
+def candidates(record: Record, search: Search) -> list[tuple[int, Node]]:
+    """Return the positions of the main line that may be puzzles, with their plies, the best ones first."""
+    ranked = list[tuple[float, int, Node]]()
+    for ply, node in enumerate((record.root, *record.main_line)):
+        missed, found = is_missed(node), node.analysis
+        if not found or not found.pv or percent(found.score.value) < LEAST_CHANCE or (goes_on(node) and not missed):
             continue
         gap = gap_of(search(ply, 1))
-        if has_mate(found) or (gap >= MARGIN and (missed or not recaptures(result, ply))):
-            ranked.append((-(gap + 100 * missed), ply))
-    return [ply for _gap, ply in sorted(ranked)]
+        if has_mate(node) or (gap >= MARGIN and (missed or found.pv[0][2:4] != node.move[2:4])):  # to recapture is easy
+            ranked.append((-(gap + 100 * missed), ply, node))
+    return [(ply, node) for _gap, ply, node in sorted(ranked, key=lambda one: one[:2])]
 
 
-def is_missed(result: AnalysedGame, ply: int) -> bool:
+def is_missed(node: Node) -> bool:
     """Return True if the game went on with a move that has a grade or gave a mate away."""
-    return ply < len(result.judged) and bool(result.judged[ply].grade or result.missed_mate(ply + 1))
+    following = node.next()
+    move = judge(following) if following else None
+    return move is not None and bool(move.grade or move.missed_mate)
 
 
 def gap_of(found: Analysis) -> float:
@@ -83,27 +84,26 @@ def gap_of(found: Analysis) -> float:
     return round(chances[0] - chances[1], 1) if chances[1:] else 0.0
 
 
-def has_mate(found: Analysis) -> bool:
+def has_mate(node: Node) -> bool:
     """Return True if the side to move mates."""
-    return found.score.mate is not None and found.score.value > 0
+    return node.analysis is not None and (node.analysis.score.mate or 0) > 0
 
 
-def goes_on(result: AnalysedGame, ply: int) -> bool:
+def goes_on(node: Node) -> bool:
     """Return True if the side to move is already carrying out a mate."""
-    return ply >= 2 and has_mate(result.evaluated[ply - 2]) and result.judged[ply - 2].best
-
-
-def recaptures(result: AnalysedGame, ply: int) -> bool:
-    """Return True if the best move recaptures on the square of the last move, which is too easy."""
-    return ply > 0 and result.evaluated[ply].pv[0][2:4] == result.game.moves[ply - 1][2:4]
+    before = node.parent and node.parent.parent
+    if node.parent is None or before is None:
+        return False
+    move = judge(node.parent)
+    return has_mate(before) and move is not None and move.best
 
 
 # ---- one best move ----
 
 
-def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None:
+def best_puzzle(record: Record, ply: int, search: Search) -> Puzzle | None:
     """Return the puzzle of a position if the deeper search confirms its one best move."""
-    first, found, board = search(ply, 1), search(ply, EFFORT), result.game.board(ply)
+    first, found, board = search(ply, 1), search(ply, EFFORT), record.board(ply)
     chance = percent(found.score.value)
     if min(gap_of(first), gap_of(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
         return None
@@ -111,26 +111,26 @@ def best_puzzle(result: AnalysedGame, ply: int, search: Search) -> Puzzle | None
     answer = _("{move} has a winning chance of {chance} %, the next best move, {other}, only {less} %.")
     less = percent(found.lines[1].score.value)
     answer = answer.format(move=move, chance=f"{chance:.1f}", other=other, less=f"{less:.1f}")
-    goal = _("{side} to move: find the best move").format(side=side_names(result.game)[board.turn])
+    goal = _("{side} to move: find the best move").format(side=side_names(record)[board.turn])
     return Puzzle(ply, board, goal, found.pv[:1], (found.pv[:1],), answer)
 
 
 # ---- mates ----
 
 
-def mate_puzzle(result: AnalysedGame, ply: int) -> Puzzle | None:
+def mate_puzzle(record: Record, ply: int, node: Node) -> Puzzle | None:
     """Return the puzzle of a position if it has a mate with a single solution."""
-    board = result.game.board(ply)
-    if not has_mate(result.evaluated[ply]):
+    if not has_mate(node):
         return None
+    board = record.board(ply)
     solution = mate(board, nodes=MATE_NODES, shortest=True, megabytes=MEGABYTES).moves
-    if not solution or len(solution) > LONGEST_MATE or (len(solution) == 1 and not is_missed(result, ply)):
+    if not solution or len(solution) > LONGEST_MATE or (len(solution) == 1 and not is_missed(node)):
         return None
     accept = accepted(board, solution)
     if accept is None:
         return None
     goal = _("{side} to move: find the mate in {plies}")
-    goal = goal.format(side=side_names(result.game)[board.turn], plies=len(solution))
+    goal = goal.format(side=side_names(record)[board.turn], plies=len(solution))
     return Puzzle(ply, board, goal, solution, accept, _("Mate in {plies}.").format(plies=len(solution)))
 
 
@@ -165,7 +165,7 @@ def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
     return {
         "ply": puzzle.ply,
         "sfen": puzzle.board.sfen(),
-        "side": "black" if puzzle.board.turn == load_core().black else "white",
+        "side": ("black", "white")[puzzle.board.turn],
         "goal": puzzle.goal,
         "solution": puzzle.solution,
         "names": names,

@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from usi_engine.analysis.explain import explanations
-from usi_engine.analysis.judgement import GRADES, JudgedMove, percent
+from usi_engine.analysis.judgement import GRADES, Judgement, black_score, judge, percent, totals
 from usi_engine.analysis.puzzles import Puzzle
-from usi_engine.analysis.report import AnalysedGame, score_text
-from usi_engine.analysis.words import end_text, grade_name, is_japanese, player_names, side_names
+from usi_engine.analysis.words import (
+    end_text,
+    explanations,
+    grade_name,
+    is_japanese,
+    player_names,
+    score_text,
+    side_names,
+)
 from usi_engine.columns import cells, padded
 from usi_engine.language import _
-from usi_engine.records.notation import NamedMove
+from usi_engine.records.games import Game
+from usi_engine.records.notation import NamedMove, move_text, name_moves
+from usi_engine.records.tree import Record, Step
 from usi_engine.usi.output import printable
 
 if TYPE_CHECKING:
@@ -31,12 +39,12 @@ HEADING = "bold"
 Line = tuple[str, str, str]  # text, style, the word that has the style (empty: all)
 
 
-def print_game(result: AnalysedGame, puzzles: Sequence[Puzzle] = ()) -> None:
-    """Print the whole text of a game."""
+def print_game(game: Game, puzzles: Sequence[Puzzle] = ()) -> None:
+    """Print the whole text of an analysed game."""
     from rich.console import Console  # noqa: PLC0415  (slow to import)
 
     console = Console(highlight=False, markup=False, emoji=False)
-    for line in lines_of(result, console.width if console.is_terminal else 0):
+    for line in lines_of(game, console.width if console.is_terminal else 0):
         print_line(console, *line)
     for puzzle in puzzles:
         print_line(console, _("puzzle after move {number}: {goal}").format(number=puzzle.ply, goal=puzzle.goal), "", "")
@@ -52,28 +60,30 @@ def print_line(console: Console, text: str, style: str, word: str) -> None:
     console.print(line, soft_wrap=True)
 
 
-def lines_of(result: AnalysedGame, width: int = 0) -> Iterator[Line]:
+def lines_of(game: Game, width: int = 0) -> Iterator[Line]:
     """Yield the lines of a game, none of them wider than `width` columns if it is not 0."""
-    for text, style, word in all_lines(result, width):
+    for text, style, word in all_lines(game, width):
         yield cut(text, width), style, word
 
 
-def all_lines(result: AnalysedGame, width: int) -> Iterator[Line]:
-    """Yield the lines; only lines of moves are made to fit."""
-    black, white = player_names(result.game)
+def all_lines(game: Game, width: int) -> Iterator[Line]:
+    """Yield the lines; only lines of moves are made to fit. Variations that were not searched are left out."""
+    black, white = player_names(game)
     title = _("{file}: {black} - {white}, {count} moves")
-    yield title.format(file=result.game.name, black=black, white=white, count=len(result.judged)), HEADING, ""
+    yield title.format(file=game.name, black=black, white=white, count=len(game.moves)), HEADING, ""
     yield _("Values and chances of winning are Black's after the move; loss is the mover's."), "", ""
     yield heading(), HEADING, ""
-    yield start_line(result, width), "", ""
-    yield from lines_of_moves(result, width)
-    if end_text(result.game):
-        yield f"{'':6}{end_text(result.game)}", "", ""
-    for variation in result.variations:
-        yield _("variation at move {number}").format(number=variation.before + 1), HEADING, ""
-        yield from lines_of_moves(variation, width)
+    names, last = side_names(game), game.root.last()
+    for step in game.walk(move_text):
+        if not step.node.analysis:
+            break
+        if step.begins_variation:
+            yield _("variation at move {number}").format(number=step.ply), HEADING, ""
+        yield from position_lines(step, names, width)
+        if step.node is last and end_text(game):
+            yield f"{'':6}{end_text(game)}", "", ""
     yield "", "", ""
-    yield from summary(result)
+    yield from summary(game, names)
 
 
 def heading() -> str:
@@ -83,41 +93,31 @@ def heading() -> str:
     return f"{''.join(names)}  {''.join(texts)}"
 
 
-def start_line(result: AnalysedGame, width: int) -> str:
-    """Return the line of the position before the first move, with its best line if the game has no moves."""
-    start = padded(_("start"), -MOVE_COLUMNS)
-    head = f"{0:5}{values(result, 0)}{'':6}  {start}{'':{GRADE_COLUMNS}}"
-    return with_line(head, [] if result.judged else result.best_line(0), width)
-
-
-def lines_of_moves(result: AnalysedGame, width: int) -> Iterator[Line]:
-    """Yield the lines of the moves, those of a variation from its beginning on."""
-    names = result.named(0, result.game.moves)
-    for move, name in list(zip(result.judged, names, strict=True))[result.before :]:
-        yield from move_lines(result, move, name.text, width)
-
-
-def move_lines(result: AnalysedGame, move: JudgedMove, name: str, width: int) -> Iterator[Line]:
-    """Yield the line of a move of this name, and its explanations."""
-    loss = f"{move.loss:.1f}" if move.loss else ""
-    grade, style = grade_name(move.grade), STYLES[move.grade.name] if move.grade else ""
-    text = padded(name, 1 - MOVE_COLUMNS)
-    head = f"{move.ply:5}{values(result, move.ply)}{loss:>6}  {text} {padded(grade, -GRADE_COLUMNS)}"
-    yield with_line(head, result.better_line(move.ply), width), style, grade
-    for sentence in explanations(result, move.ply):
+def position_lines(step: Step, names: tuple[str, str], width: int) -> Iterator[Line]:
+    """Yield the line of a move, or of the start, and its explanations."""
+    move, score = judge(step.node), black_score(step.node)
+    loss = f"{move.loss:.1f}" if move and move.loss else ""
+    grade, style = ("", "") if not move or not move.grade else (grade_name(move.grade), STYLES[move.grade.name])
+    value = f"{padded(score_text(score), 9)}{percent(score.value):6.1f} %" if score else ""
+    text = padded(step.text or _("start"), 1 - MOVE_COLUMNS)
+    head = f"{step.ply:5}{value}{loss:>6}  {text} {padded(grade, -GRADE_COLUMNS)}"
+    yield with_line(head, line_beside(step, move), width), style, grade
+    for sentence in explanations(step, names):
         yield f"{'':{INDENT}}{sentence}", "", ""
 
 
-def values(result: AnalysedGame, ply: int) -> str:
-    """Return Black's value and chance after `ply` moves."""
-    score = result.score(ply)
-    return f"{padded(score_text(score), 9)}{percent(score.value):6.1f} %"
+def line_beside(step: Step, move: Judgement | None) -> list[NamedMove]:
+    """Return the line that was better than a move; if the record has no moves, the best one."""
+    parent, found = step.node.parent, step.node.analysis
+    if before := parent.analysis if parent else None:
+        return name_moves(step.before(), before.pv[:MOVES_SHOWN], move_text) if move and move.has_better else []
+    return name_moves(step.board, found.pv[:MOVES_SHOWN], move_text) if found and not step.node.next() else []
 
 
 def with_line(head: str, line: list[NamedMove], width: int) -> str:
     """Return the head with as many moves of a line as fit."""
     text = head
-    for move in line[:MOVES_SHOWN]:
+    for move in line:
         longer = f"{text}{' ' if text != head else ''}{move.text}"
         if width and cells(longer) > width:
             break
@@ -125,19 +125,17 @@ def with_line(head: str, line: list[NamedMove], width: int) -> str:
     return text.rstrip()
 
 
-def summary(result: AnalysedGame) -> Iterator[Line]:
+def summary(record: Record, names: tuple[str, str]) -> Iterator[Line]:
     """Yield a table of each side's totals."""
-    black, white = result.totals(True), result.totals(False)
-    yield table_row("", *side_names(result.game)), HEADING, ""
-    accuracies = ["-" if own.accuracy is None else f"{own.accuracy:.1f} %" for own in (black, white)]
-    yield table_row(_("accuracy"), *accuracies), "", ""
-    yield table_row(_("moves"), f"{black.moves}", f"{white.moves}"), "", ""
-    yield table_row(_("best moves"), f"{black.best}", f"{white.best}"), "", ""
-    yield table_row(_("mean loss"), f"{black.mean_loss:.1f}", f"{white.mean_loss:.1f}"), "", ""
+    sides = totals(record, 0), totals(record, 1)
+    yield table_row("", *names), HEADING, ""
+    yield table_row(_("accuracy"), *("-" if own.accuracy is None else f"{own.accuracy:.1f} %" for own in sides)), "", ""
+    yield table_row(_("moves"), *(f"{own.moves}" for own in sides)), "", ""
+    yield table_row(_("best moves"), *(f"{own.best}" for own in sides)), "", ""
+    yield table_row(_("mean loss"), *(f"{own.mean_loss:.1f}" for own in sides)), "", ""
     for grade in reversed(GRADES):
-        counts = [f"{own.grades[grade.name]}" for own in (black, white)]
         name = grade.japanese if is_japanese() else grade.plural
-        yield table_row(name, *counts), STYLES[grade.name], name
+        yield table_row(name, *(f"{own.grades[grade.name]}" for own in sides)), STYLES[grade.name], name
 
 
 def table_row(name: str, black: str, white: str) -> str:

@@ -43,6 +43,6 @@ def shown(board: Board, move: BookMove) -> tuple[str, str]:
     """Return the move and the reply: in USI, or as ▲７六歩 in Japanese."""
     if chosen() != "ja":
         return move.move, move.reply or "-"
-    named = name_moves(board.sfen(), [text for text in (move.move, move.reply) if text])
+    named = name_moves(board, [text for text in (move.move, move.reply) if text])
     first, second = [*(one.text for one in named), "-", "-"][:2]
     return first, second

@@ -9,10 +9,10 @@ from usi_engine.clock import Clock
 from usi_engine.csa import protocol
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
 from usi_engine.language import _
-from usi_engine.records.csa_position import read_position
+from usi_engine.records.formats import TimedMove
 from usi_engine.records.notation import name_moves
+from usi_engine.records.position import read_position
 from usi_engine.records.tree import unmarked_text
-from usi_engine.records.writer import TimedMove
 from usi_engine.rules import End, LiveGame
 from usi_engine.usi.process import Answer, EngineError, EngineGone, EngineProcess
 from usi_engine.usi.protocol import Times, position_words
@@ -48,7 +48,7 @@ def offered_game(summary: GameSummary) -> LiveGame:
 
 def line_in_csa(game: LiveGame, moves: Sequence[str]) -> list[str]:
     """Return a line from the game's position in CSA, up to its first illegal move."""
-    named = name_moves(game.start, moves[:MOST_PV_MOVES], game.moves, lambda board, move: board.csa(move))
+    named = name_moves(game.board, moves[:MOST_PV_MOVES], lambda board, move: board.csa(move))
     return [move.text for move in named]
 
 

@@ -13,17 +13,13 @@ from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.game import ServerGame
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
-from usi_engine.records import csa
+from usi_engine.records import csa, ends
+from usi_engine.records.csa import words_of
+from usi_engine.records.ends import End
 from usi_engine.records.files import write_text
-from usi_engine.records.formats import decoded
-from usi_engine.records.time_words import words_of
-from usi_engine.records.tree import End
-from usi_engine.records.writer import INTERRUPTED, local_time, loss, text_of_moves
+from usi_engine.records.formats import decoded, local_time, text_of_moves
 from usi_engine.usi.output import printable
 
-# CSA's names of the ends: of a loss by the player to move, and of a draw.
-LOST = {"resignation": "TORYO", "time": "TIME_UP", "illegal move": "ILLEGAL_MOVE", "perpetual check": "ILLEGAL_MOVE"}
-DRAWN = {"repetition": "SENNICHITE", "move limit": "MAX_MOVES", "impasse": "JISHOGI"}
 ENDED = "終了日時"
 SUFFIX = ".csa"
 LONGEST_STEM = 200
@@ -33,20 +29,9 @@ DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
 
 def end_of_game(game: ServerGame) -> End:
     """Return the end in the record of a game; one that still runs, or was cut off, is interrupted."""
-    end = named_end(game.end or rules.End("interrupted"), game.game.turn)
+    end = ends.end_of(game.end or rules.End("interrupted"), game.game.turn)
     end.milliseconds = game.last_ms
     return end
-
-
-def named_end(end: rules.End, turn: int) -> End:
-    """Return an end as records name it; `turn` is the side to move."""
-    if end.winner is None:
-        return End(INTERRUPTED if end.reason == "interrupted" else DRAWN.get(end.reason, "HIKIWAKE"))
-    if end.reason == "declaration" and end.winner == turn:
-        return End("KACHI")
-    if end.reason not in LOST:
-        return End(INTERRUPTED)
-    return loss(LOST[end.reason], "+-"[1 - end.winner], "+-"[turn])
 
 
 def header_of(game: ServerGame, *, ended: bool) -> dict[str, str]:
@@ -168,5 +153,5 @@ def is_first_part(path: Path, game: ServerGame) -> bool:
     moves = [node.move for node in record.main_line]
     players = tuple(printable(name).strip() for name in game.summary.names)
     same = record.players == players and record.start.split()[:3] == game.game.start.split()[:3]
-    broken_off = record.end is not None and record.end.name == INTERRUPTED and ENDED in record.header
+    broken_off = record.end is not None and record.end.name == ends.INTERRUPTED and ENDED in record.header
     return bool(same and broken_off and moves and moves == offered[: len(moves)])

@@ -13,11 +13,11 @@ from usi_engine.core import Core, board_of, exit_status, load_core
 from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import Progress
-from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import LARGEST_TEXT, decoded, format_of, text_of_file
 from usi_engine.records.games import Game, games_of_text
 from usi_engine.records.notation import name_moves
+from usi_engine.records.position import HANDICAP_NAMES
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.output import show
 
@@ -100,9 +100,10 @@ def verdict(result: MateResult) -> str:
 
 def written(core: Core, result: MateResult, moves: Sequence[str], ply: int, args: argparse.Namespace) -> list[str]:
     """Return moves after `ply` plies of the solution: in USI, or as ▲５二金打 in Japanese; with `--japanese` both."""
-    start = board_of(core, result.problem.sfen).sfen()
-    usi = " ".join(moves)
-    japanese = " ".join(move.text for move in name_moves(start, moves, result.solution[:ply]))
+    board = board_of(core, result.problem.sfen)
+    for move in result.solution[:ply]:
+        board.push(move)
+    usi, japanese = " ".join(moves), " ".join(move.text for move in name_moves(board, moves))
     if args.japanese:
         return [usi, japanese]
     return [japanese if chosen() == "ja" else usi]

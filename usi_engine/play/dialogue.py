@@ -112,8 +112,12 @@ class Dialogue:
 
     def _names(self, moves: Sequence[str], played: int) -> list[str]:
         """Return the names of moves that follow the first `played` moves of the game."""
-        named = name_moves(self.game.start, moves, self.game.moves[:played]) if self._view.screen.kanji else []
-        return [move.text for move in named] or list(moves)
+        if not self._view.screen.kanji:
+            return list(moves)
+        before = self.game.board.copy()
+        while len(before.moves()) > played:
+            before.pop()
+        return [move.text for move in name_moves(before, moves)] or list(moves)
 
     # ---- the person ----
 

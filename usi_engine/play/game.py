@@ -12,7 +12,8 @@ from usi_engine.clock import Clock, TimeControl
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _, chosen
 from usi_engine.play.moves import read_move
-from usi_engine.records import bod
+from usi_engine.records import position
+from usi_engine.records.ends import BY_REASON
 from usi_engine.records.tree import Record
 from usi_engine.rules import End, LiveGame, MoveError
 from usi_engine.usi.arguments import DAY
@@ -20,7 +21,7 @@ from usi_engine.usi.protocol import STARTPOS, Times
 
 # White plays without some pieces, and moves first.
 HANDICAPS = {
-    name: bod.HANDICAPS[word]
+    name: position.HANDICAPS[word]
     for name, word in {
         "lance": "香落ち", "bishop": "角落ち", "rook": "飛車落ち", "rook-lance": "飛香落ち", "two": "二枚落ち",
         "four": "四枚落ち", "six": "六枚落ち", "eight": "八枚落ち", "ten": "十枚落ち",
@@ -40,16 +41,7 @@ def engine_name(level: int, word: str = "level") -> str:
 
 def ending_text(end: End, winner: str) -> str:
     """Return the message for the player; `winner` is a name."""
-    sentences = {
-        "checkmate": _("{winner} wins: the king is mated."),
-        "no moves": _("{winner} wins: no legal move is left."),
-        "resignation": _("{winner} wins by resignation."),
-        "declaration": _("{winner} wins by declaration (entering king)."),
-        "perpetual check": _("{winner} wins: perpetual check loses."),
-        "repetition": _("A draw by fourfold repetition."),
-        "time": _("{winner} wins on time."),
-    }
-    return sentences[end.reason].format(winner=winner)
+    return _(BY_REASON[end.reason].sentence).format(winner=winner)
 
 
 @dataclass(frozen=True)
@@ -141,7 +133,7 @@ class PersonGame(LiveGame):
 
     def side_name(self, side: int) -> str:
         """Return the name of a side, in Japanese those of a handicap if it is one."""
-        return (bod.sides_at(self.start) if chosen() == "ja" else ("Black", "White"))[side]
+        return (position.sides_at(self.start) if chosen() == "ja" else ("Black", "White"))[side]
 
     @property
     def ending_text(self) -> str:

@@ -8,32 +8,27 @@ from pathlib import Path
 from usi_engine import NAME
 from usi_engine.language import _
 from usi_engine.play.game import PLAYER, PersonGame
-from usi_engine.records.bod import EVEN_SIDES, HANDICAP_SIDES, sides_at
+from usi_engine.records import ends
+from usi_engine.records.ends import End
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
-from usi_engine.records.formats import FORMATS, SUFFIXES
+from usi_engine.records.formats import FORMATS, SUFFIXES, TimedMove, local_time, record_of_moves, text_of
 from usi_engine.records.games import Game, read_games
-from usi_engine.records.tree import End, Record
-from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, record_of_moves, text_of
+from usi_engine.records.position import EVEN_SIDES, HANDICAP_SIDES, sides_at
+from usi_engine.records.tree import Record
+from usi_engine.rules import End as GameEnd
 
 LEVEL = re.compile(rf"{NAME}.* level (1?\d|20)$")
 DATE = "開始日時"
 HEADER = {*EVEN_SIDES, *HANDICAP_SIDES, DATE}
-# CSA's names of the losses of the player to move.
-LOST = {"checkmate": "TSUMI", "time": "TIME_UP", "perpetual check": "ILLEGAL_MOVE"}
 
 
 def end_of(game: PersonGame) -> End:
     """Return the end in the record of a game. A game that goes on from a record has its end until a move is made."""
-    end = game.end
-    if end is None:
-        record = game.record
-        return record.end if record.end and game.moves == record.root.last().moves() else End(INTERRUPTED)
-    if end.winner is None:
-        return End("SENNICHITE")
-    if end.reason == "declaration":
-        return End("KACHI")
-    return loss(LOST.get(end.reason, "TORYO"), "+-"[1 - end.winner], "+-"[game.turn])
+    known = game.record.end
+    if known and game.end is None and game.moves == list(game.record.moves):
+        return known
+    return ends.end_of(game.end or GameEnd("interrupted"), game.turn)
 
 
 def save(game: PersonGame, path: Path) -> None:

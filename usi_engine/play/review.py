@@ -6,11 +6,10 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst, Limits, in_words
+from usi_engine.analysis.analyst import Analyst, Limits, analyse, in_words
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.puzzles import puzzles_of
-from usi_engine.analysis.report import analysed
-from usi_engine.core import CoreError, load_core
+from usi_engine.core import CoreError
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import text_of
 from usi_engine.records.games import Game
@@ -33,11 +32,10 @@ class Review:
     """
 
     def __init__(self, record: Record, evaluation: str, changed: Callable[[], None]) -> None:
-        moves = tuple(node.move for node in record.main_line)
-        self._game = Game(Path("game.kif"), 1, 1, "kif", record.start, moves, record)
+        self._game = Game(**vars(record), path=Path("game.kif"), kind="kif")
         self._limits, self._changed = Limits(NODES, evaluation=evaluation, multipv=LINES), changed
         self._cancelled = threading.Event()
-        self.done, self.count, self.page, self.fault = 0, len(moves) + 1, "", ""
+        self.done, self.count, self.page, self.fault = 0, len(self._game.moves) + 1, "", ""
 
     def start(self) -> None:
         """Start the thread."""
@@ -60,22 +58,19 @@ class Review:
 
     def _analysed(self) -> str:
         """Return the page. Cancelled."""
-        game, found = self._game, list[Analysis]()
-        analyst, board = Analyst(self._limits), load_core().board(game.start)
+        game, analyst = self._game, Analyst(self._limits)
 
         def search(ply: int, effort: int) -> Analysis:
             self._check()
-            return found[ply] if effort == 1 else analyst.evaluate(game.board(ply), effort=effort)
+            known = line[ply].analysis if effort == 1 else None
+            return known or analyst.evaluate(game.board(ply), effort=effort)
 
-        for move in [*game.moves, ""]:
-            found.append(analyst.evaluate(board))
+        for _node in analyse(game, lambda _number, board: analyst.evaluate(board)):
             self._check()
             self.done += 1
             self._changed()
-            if move:
-                board.push(move)
-        result = analysed(game, found)
-        return page_text(result, in_words(self._limits), puzzles_of(result, search))
+        line = [game.root, *game.main_line]
+        return page_text(game, in_words(self._limits), puzzles_of(game, search))
 
     def _check(self) -> None:
         """Raise Cancelled after `cancel`."""

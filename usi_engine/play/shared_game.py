@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from usi_engine.analysis.words import marked
-from usi_engine.core import CoreError
+from usi_engine.core import CoreError, load_core
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import PersonGame, Settings
@@ -217,7 +217,7 @@ class SharedGame:
 
     def _state(self) -> dict[str, Any]:
         game = self.game
-        moves = name_moves(game.start, game.moves, name=move_text)
+        moves = name_moves(load_core().board(game.start), game.moves, move_text)
         return {
             "version": self._version,
             "line": self._line,

@@ -10,9 +10,8 @@ from usi_engine.core import exit_status, load_core, report
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, encoded, refuse_replacing, write_text
-from usi_engine.records.formats import FORMATS, SUFFIXES
+from usi_engine.records.formats import FORMATS, SUFFIXES, losses, text_of
 from usi_engine.records.games import Game, read_games
-from usi_engine.records.writer import losses, text_of
 from usi_engine.usi.arguments import Parser
 from usi_engine.usi.output import show
 

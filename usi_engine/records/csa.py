@@ -6,15 +6,17 @@ A comment of a record is a line `'*TEXT`; other lines that begin with `'` are no
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import square_of
+from usi_engine.clock import TimeControl
 from usi_engine.core import load_core
-from usi_engine.records.csa_position import LETTERS, Setup, position_lines
+from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
-from usi_engine.records.time_words import control_of, words_of
-from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
+from usi_engine.records.position import LETTERS, Setup, position_lines
+from usi_engine.records.tree import Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -26,16 +28,20 @@ MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}")
 VERSION = re.compile(r"V[0-9.]+")
 DATE = re.compile(r"\d{4}/\d\d?/\d\d?(?!\S)", re.ASCII)
 TIME = re.compile(r"T([0-9]{1,9})(?:\.([0-9]{0,3})[0-9]*)?")
-ENDS = {
-    "TORYO", "CHUDAN", "SENNICHITE", "TIME_UP", "ILLEGAL_MOVE", "+ILLEGAL_ACTION", "-ILLEGAL_ACTION", "JISHOGI",
-    "KACHI", "HIKIWAKE", "MATTA", "TSUMI", "FUZUMI", "ERROR", "MAX_MOVES", "OUTE_SENNICHITE",
-}  # fmt: skip
 # CSA's keywords and the keys of KIF; others are kept as they are.
 KEYS = {"EVENT": "棋戦", "SITE": "場所", "OPENING": "戦型", "START_TIME": "開始日時", "END_TIME": "終了日時",
         "NOTE": "備考", "MAX_MOVES": "最大手数", "JISHOGI": "持将棋"}  # fmt: skip
 KEYWORDS = {key: keyword for keyword, key in KEYS.items()}
 LIMITS = {"TIME_LIMIT": "持ち時間", "TIME": "持ち時間", "TIME+": "先手持ち時間", "TIME-": "後手持ち時間"}
 LIMIT_KEYWORDS = {"先手持ち時間": "TIME+", "後手持ち時間": "TIME-"}
+# Time controls in the words of records: `1時間0分秒読み60秒`, `60分 切れたら1分将棋`, `01:00+60`, `600+30+10`.
+LIMIT_WORDS = re.compile(
+    r"各?(?=\d)(?:(\d{1,4})時間)?(?:(\d{1,5})分)?(?:(\d{1,6})秒)?"
+    r"(?:切れ負け|切負け?|\(?(?:切れたら|秒読み|\+)(?:1手)?(\d{1,5})(秒|分)(?:将棋|未満)?(?:秒読み)?\)?)?"
+    r"(?:加算(\d{1,5})秒)?"
+)
+LIMIT_CLOCK = re.compile(r"(\d{1,4}):(\d\d)\+(\d{1,5})")
+LIMIT_SECONDS = re.compile(r"(\d{1,7})(?:\.0*)?\+(\d{1,5})(?:\.0*)?\+(\d{1,5})(?:\.0*)?")
 
 SQUARES = {digits: square_of(digits) for digits in (f"{file}{rank}" for file in range(1, 10) for rank in range(1, 10))}
 
@@ -156,7 +162,7 @@ class Reader:
     def set_end(self, text: str) -> None:
         """Set the end. After an illegal move only the mark of that is kept: the other side was to move."""
         self.begin()
-        if text[1:] not in ENDS or self.node.end:
+        if text[1:] not in CSA_NAMES or self.node.end:
             raise self.fail("not a move", text, move=self.count + 1)
         if not self.record.fault or "ILLEGAL" in text:
             self.flush_comments()
@@ -282,3 +288,35 @@ def comment_lines(comment: str | None) -> Iterator[str]:
     """Yield the lines of a comment."""
     for line in comment.split("\n") if comment is not None else ():
         yield "'*" + marked_text(line)
+
+
+# ---- time controls ----
+
+
+def control_of(words: str) -> TimeControl | None:
+    """Return the time control that the words give; None if they cannot be read."""
+    numbers = seconds_in("".join(unicodedata.normalize("NFKC", words[:100]).split()))
+    return TimeControl(*(number * 1000 for number in numbers)) if numbers else None
+
+
+def seconds_in(text: str) -> tuple[int, int, int] | None:
+    """Return main time, byoyomi and increment in seconds."""
+    if clock := LIMIT_CLOCK.fullmatch(text):
+        return int(clock[1]) * 3600 + int(clock[2]) * 60, int(clock[3]), 0
+    if seconds := LIMIT_SECONDS.fullmatch(text):
+        return int(seconds[1]), int(seconds[2]), int(seconds[3])
+    if named := LIMIT_WORDS.fullmatch(text):
+        hours, minutes, rest, byoyomi, unit, increment = (named[group] or 0 for group in range(1, 7))
+        main = int(hours) * 3600 + int(minutes) * 60 + int(rest)
+        return main, int(byoyomi) * (60 if unit == "分" else 1), int(increment)
+    return None
+
+
+def words_of(control: TimeControl) -> str:
+    """Return the words for KIF, in whole seconds."""
+    main, byoyomi, increment = (part // 1000 for part in (control.main, control.byoyomi, control.increment))
+    minutes, seconds = divmod(main, 60)
+    hours = f"{minutes // 60}時間" if minutes >= 60 else ""
+    words = f"{hours}{minutes % 60}分" + (f"{seconds}秒" if seconds else "")
+    words += f"秒読み{byoyomi}秒" if byoyomi else ""
+    return words + (f"加算{increment}秒" if increment else "")

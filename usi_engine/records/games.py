@@ -6,30 +6,22 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.faults import FaultyText, RecordError
 from usi_engine.records.formats import FORMATS, SUFFIXES, format_of, has_moves, parts_of, text_of_file
-from usi_engine.records.tree import End, Node, Record
+from usi_engine.records.tree import Node, Record
 from usi_engine.usi.output import printable
 
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
-
-@dataclass(frozen=True)
-class Game:
-    """A game: start as sfen, moves of the main line in USI, the whole record; game `number` of `count` in the file."""
+@dataclass(kw_only=True)
+class Game(Record):
+    """A record of a file: game `number` of `count` in it."""
 
     path: Path
-    number: int
-    count: int
-    kind: str
-    start: str
-    moves: tuple[str, ...]
-    record: Record
+    number: int = 1
+    count: int = 1
+    kind: str = ""
 
     @property
     def name(self) -> str:
@@ -43,44 +35,35 @@ class Game:
         """The file's name without suffix, with the number of the game if there are several."""
         return f"{self.path.stem}-{self.number}" if self.count > 1 else self.path.stem
 
-    def board(self, plies: int | None = None) -> Board:
-        """Return the position after `plies` moves, or at the end, with its game history."""
-        return load_core().board.from_moves(self.moves if plies is None else self.moves[:plies], self.start)
+    @property
+    def record(self) -> Record:
+        """The game as a record."""
+        return self
 
     @property
     def headers(self) -> dict[str, str]:
         """The lines of the record's header, with the keys of KIF: 先手, 後手, 棋戦, 開始日時, ..."""
-        return self.record.header
+        return self.header
 
     @property
     def times(self) -> tuple[int | None, ...]:
         """The milliseconds of each move; None if the record has none."""
-        return tuple(node.milliseconds for node in self.record.main_line)
+        return tuple(node.milliseconds for node in self.main_line)
 
     @property
     def comments(self) -> tuple[str, ...]:
         """The comment on the start, then that on each move; empty if there is none."""
-        return tuple(node.comment or "" for node in (self.record.root, *self.record.main_line))
-
-    @property
-    def end(self) -> End | None:
-        """The end of the main line; None if the record has none."""
-        return self.record.end
-
-    @property
-    def result(self) -> int | None:
-        """1 if Black won, -1 if White won, 0 for a draw; None if the record does not say."""
-        return self.record.result
+        return tuple(node.comment or "" for node in (self.root, *self.main_line))
 
     @property
     def variations(self) -> list[Node]:
         """The moves made from the start, the root of the record's tree; the first begins the main line."""
-        return self.record.root.variations
+        return self.root.variations
 
     @property
     def players(self) -> tuple[str, str]:
         """Black and White; empty if the record does not name them."""
-        black, white = self.record.players
+        black, white = super().players
         return printable(black), printable(white)
 
 
@@ -123,14 +106,13 @@ def games_of_text(path: Path, text: str) -> Iterator[Game | RecordError]:
         except FaultyText as error:
             yield RecordError(_("{path}, {fault}").format(path=path, fault=error.fault.text(line)))
             continue
-        moves = tuple(node.move for node in record.main_line)
-        game = Game(path, number, len(parts), kind, record.start, moves, record)
-        if not record.root.variations and not record.fault and has_moves(part, record.start):
+        game = Game(**vars(record), path=path, number=number, count=len(parts), kind=kind)
+        if not game.root.variations and not game.fault and has_moves(part, game.start):
             yield RecordError(_("{name}: no moves read").format(name=game.name))
             continue
         yield game
-        if record.fault:
-            yield RecordError(_("{path}, {fault}").format(path=path, fault=record.fault.text(line)))
+        if game.fault:
+            yield RecordError(_("{path}, {fault}").format(path=path, fault=game.fault.text(line)))
 
 
 def load_games(path: str | os.PathLike[str], on_fault: Callable[[RecordError], object] | None = None) -> Iterator[Game]:

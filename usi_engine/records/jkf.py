@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
 from usi_engine.core import load_core
 from usi_engine.language import _
-from usi_engine.records import csa
-from usi_engine.records.bod import HANDICAPS
-from usi_engine.records.csa_position import LETTERS, NAMES, Setup, setup_of
+from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
-from usi_engine.records.kakinoki import LINE_END, end_of_result
-from usi_engine.records.tree import End, Node, Record, unmarked_text
+from usi_engine.records.kakinoki import LINE_END
+from usi_engine.records.position import HANDICAPS, LETTERS, NAMES, Setup, setup_of
+from usi_engine.records.tree import Node, Record, Step, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -30,9 +29,6 @@ PRESETS = {
         "7_L": "左七枚落ち", "7_R": "右七枚落ち", "8": "八枚落ち", "10": "十枚落ち",
     }.items()
 }  # fmt: skip
-# An end that JKF lacks, and what is written instead.
-NEAREST = {"MAX_MOVES": "HIKIWAKE"}
-ENDS = csa.ENDS - {"OUTE_SENNICHITE", *NEAREST}
 # JKF's signs for the words that tell pieces of one kind apart.
 RELATIVE = str.maketrans("左直右上寄引打", "LCRUMDH")
 LINES = range(1, 10)  # the numbers of files and of ranks
@@ -167,7 +163,7 @@ class Builder:
             self.add_details(node, entry)
         if special:
             name, word = str(special), excerpt(str(special))
-            node.end = End(name) if name in ENDS | NEAREST.keys() else end_of_result(word, self.board.turn)
+            node.end = End(name) if name in CSA_NAMES else end_of_result(word, self.board.turn)
         if not move:
             self.add_details(node, entry)
         return node
@@ -245,13 +241,32 @@ def milliseconds_of(time: dict[str, Any]) -> int:
 def write(record: Record) -> str:
     """Return the record with its variations as JKF on one line. RecordError."""
     header = {key: one_line(value) for key, value in record.header.items()}
-    writer = Writer(load_core().board(record.start))
+    data = {"header": header, "initial": initial_of(record.start), "moves": entries(record)}
     try:
-        moves = [comments_of(record.root.comment), *writer.line(record.root, (0, 0))]
-        data = {"header": header, "initial": initial_of(record.start), "moves": moves}
         return json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
     except RecursionError:
         raise RecordError(_("variations are nested too deeply for JKF")) from None
+
+
+def entries(record: Record) -> list[dict[str, Any]]:
+    """Return the entries of the main line, the others as forks of the entries of the same moves."""
+    main = line = list[dict[str, Any]]()
+    following: dict[Node, dict[str, Any]] = {}  # the entry after a node on its line
+    for step in record.walk():
+        node = step.node
+        entry = comments_of(node.comment)
+        if node.parent:
+            entry |= {"move": move_of(step)} | time_of(node.milliseconds, step.spent[0])
+        if node.parent and step.begins_variation:
+            line = []
+            following[node.parent].setdefault("forks", []).append(line)
+        elif node.parent:
+            following[node.parent] = entry
+        line.append(entry)
+        if node.end and (name := end_name(node)):
+            line.append(end_entry(node.end, name, step.spent[1]))
+            following[node] = line[-1]
+    return main
 
 
 def initial_of(start: str) -> dict[str, Any]:
@@ -270,70 +285,36 @@ def square(letter: str) -> dict[str, Any]:
     return {"color": int(letter.islower()), "kind": NAMES[letter.upper()]} if letter else {}
 
 
-class Writer:
-    """Writes lines of moves, with the position before the next move."""
+def end_entry(end: End, name: str, spent: int) -> dict[str, Any]:
+    """Return the entry of an end; `spent` is the time of the side to move before."""
+    time = time_of(end.milliseconds, spent + (end.milliseconds or 0))
+    return comments_of(end.comment) | {"special": name} | time
 
-    def __init__(self, board: Board) -> None:
-        self.board = board
 
-    def line(self, node: Node, spent: tuple[int, int]) -> list[dict[str, Any]]:
-        """Return the entries after a node; `spent` are the times so far in ms, of the side to move first."""
-        entries, first, made = list[dict[str, Any]](), node, 0
-        while following := first.next():
-            forks = [self.fork(other, spent) for other in first.alternatives()]
-            first = following
-            entry, spent = self.entry(first, spent)
-            entries.append(entry | ({"forks": forks} if forks else {}))
-            self.board.push(first.move)
-            made += 1
-        if first.end and (name := end_name(first)):
-            forks = [self.fork(other, spent) for other in first.alternatives()]
-            entries.append(self.end(first.end, name, spent) | ({"forks": forks} if forks else {}))
-        for _undone in range(made):
-            self.board.pop()
-        return entries
-
-    def fork(self, node: Node, spent: tuple[int, int]) -> list[dict[str, Any]]:
-        """Return the line that begins with a node."""
-        entry, spent = self.entry(node, spent)
-        self.board.push(node.move)
-        rest = self.line(node, spent)
-        self.board.pop()
-        return [entry, *rest]
-
-    def entry(self, node: Node, spent: tuple[int, int]) -> tuple[dict[str, Any], tuple[int, int]]:
-        """Return a move's entry, and the times after it."""
-        mine, other = spent[0] + (node.milliseconds or 0), spent[1]
-        return comments_of(node.comment) | {"move": self.move(node)} | time_of(node.milliseconds, mine), (other, mine)
-
-    def end(self, end: End, name: str, spent: tuple[int, int]) -> dict[str, Any]:
-        """Return the entry of an end."""
-        time = time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
-        return comments_of(end.comment) | {"special": name} | time
-
-    def move(self, node: Node) -> dict[str, Any]:
-        """Return a move with everything that the position tells about it."""
-        board, usi = self.board, node.move
-        to, drop = usi[2:4], usi[1] == "*"
-        letter = usi[0] if drop else (board.piece_at(usi[:2]) or "").upper()
-        move: dict[str, Any] = {"color": board.turn} | ({} if drop else {"from": place_of(usi[:2])})
-        move |= {"to": place_of(to), "piece": NAMES[letter]}
-        if node.parent is not None and node.parent.move[2:4] == to:
-            move["same"] = True
-        if not drop and promotion(usi, letter, board.turn):
-            move["promote"] = usi.endswith("+")
-        if captured := board.piece_at(to):
-            move["capture"] = NAMES[captured.upper()]
-        if origins := origins_of(board, letter, to):
-            words = "打" if drop else words_for(usi[:2], origins, letter, to, board.turn)
-            move |= {"relative": words.translate(RELATIVE)} if words else {}
-        return move
+def move_of(step: Step) -> dict[str, Any]:
+    """Return a move with everything that the position tells about it."""
+    board, usi = step.before(), step.node.move
+    to, drop = usi[2:4], usi[1] == "*"
+    letter = usi[0] if drop else (board.piece_at(usi[:2]) or "").upper()
+    move: dict[str, Any] = {"color": board.turn} | ({} if drop else {"from": place_of(usi[:2])})
+    move |= {"to": place_of(to), "piece": NAMES[letter]}
+    if step.node.parent and step.node.parent.move[2:4] == to:
+        move["same"] = True
+    if not drop and promotion(usi, letter, board.turn):
+        move["promote"] = usi.endswith("+")
+    if captured := board.piece_at(to):
+        move["capture"] = NAMES[captured.upper()]
+    if origins := origins_of(board, letter, to):
+        words = "打" if drop else words_for(usi[:2], origins, letter, to, board.turn)
+        move |= {"relative": words.translate(RELATIVE)} if words else {}
+    return move
 
 
 def end_name(node: Node) -> str:
     """Return JKF's name of a node's end, empty if there is none. Variations need one: the game is interrupted then."""
-    name = NEAREST.get(node.end.name, node.end.name) if node.end else ""
-    return name if name in ENDS else "CHUDAN" if node.variations else ""
+    if node.end is None:
+        return ""
+    return jkf_name(node.end.name) or (INTERRUPTED if node.variations else "")
 
 
 def place_of(square: str) -> dict[str, int]:

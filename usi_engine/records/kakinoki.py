@@ -1,4 +1,4 @@
-"""The common parts of KIF and KI2: header, start, moves by line, comments, ends, variations; reading and writing.
+"""KIF and KI2 read: header, start, moves by line, comments, ends, variations.
 
 Both are formats of Kifu for Windows, http://kakinoki.o.oo7.jp/kif_format.html. A line of moves is read as KIF if it
 begins with a number, else as KI2.
@@ -7,16 +7,16 @@ begins with a number, else as KI2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import MOVE, read_move
 from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.core import load_core
-from usi_engine.records.bod import EVEN_SIDES, HANDICAP_SIDES, Start, sides_at, start_lines
-from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
-from usi_engine.records.tree import LOSSES, End, Node, Record, marked_text, unmarked_text
+from usi_engine.records.ends import BY_WORD, LOSSES, RESULT, End, end_of_result
+from usi_engine.records.faults import Fault, FaultyText, excerpt
+from usi_engine.records.position import Start
+from usi_engine.records.tree import Node, Record, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -34,67 +34,7 @@ MISSPELT = re.compile(
     r"[1-9１-９同]|[歩香桂銀金角飛玉王と馬龍竜][1-9１-９]|[+-][0-9]{4}|.*[歩香桂銀金角飛玉王と馬龍竜成][(（]\d\d[)）]"
 )
 MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
-RESULT = re.compile(r"(時間切れ(?:により|にて|で)?、?)?([先後上下])手の?(反則|入玉|(?:時間)?切れ)?(?:(勝)ち?|負け?)。?")
 COUNT = re.compile(r"まで、?\s*(?:[0-9０-９]*([0-9０-９])\s*手)?(?:にて|で)?")
-# The names of ends as CSA and JKF have them, by the words of KIF.
-ENDS = {
-    "投了": "TORYO", "中断": "CHUDAN", "千日手": "SENNICHITE", "持将棋": "JISHOGI", "詰み": "TSUMI", "不詰": "FUZUMI",
-    "切れ負け": "TIME_UP", "反則負け": "ILLEGAL_MOVE", "反則勝ち": "ILLEGAL_ACTION", "入玉勝ち": "KACHI",
-    "引き分け": "HIKIWAKE", "待った": "MATTA", "エラー": "ERROR", "最大手数": "MAX_MOVES",
-    "連続王手の千日手": "OUTE_SENNICHITE",
-}  # fmt: skip
-WORDS = {name: word for word, name in ENDS.items()}
-# Words that mean one of these ends and are kept.
-OTHER_WORDS = {
-    "時間切れ": "TIME_UP", "Time-up": "TIME_UP", "TIME-UP": "TIME_UP", "反則": "ILLEGAL_MOVE",
-    "時間切れ負け": "TIME_UP", "封じ手": "CHUDAN", "引分": "HIKIWAKE", "引分け": "HIKIWAKE", "宣言勝ち": "KACHI",
-    "入玉宣言勝ち": "KACHI",
-}  # fmt: skip
-
-
-# ---- ends ----
-
-
-def end_of_word(word: str, turn: int) -> End:
-    """Return the end that a word means if this side is to move."""
-    name = ENDS.get("詰み" if word == "詰" else word)
-    if name is None:
-        return End(OTHER_WORDS.get(word, ""), word)
-    return End("+-"[1 - turn] + name if name == "ILLEGAL_ACTION" else name)
-
-
-def end_of_result(text: str, turn: int) -> End:
-    """Return the end that a word or the text after `まで120手で` means if this side is to move."""
-    for marks, side in zip(SIDE_MARKS, "先後", strict=True):
-        text = re.sub(f"^[{marks}]", f"{side}手", text)
-    match = RESULT.fullmatch(text)
-    if not match:
-        return end_of_word(text, turn)
-    late, side, cause, wins = match.groups()
-    mover_wins = ((side in "後上") == (turn == 1)) == (wins is not None)
-    if cause == "反則":
-        return end_of_word("反則勝ち" if mover_wins else "反則負け", turn)
-    if mover_wins != (cause == "入玉"):
-        return End("", text)
-    return End("KACHI" if cause == "入玉" else "TIME_UP" if late or cause else "TORYO")
-
-
-def word_of(end: End, turn: int) -> str:
-    """Return the word of an end in KIF."""
-    if end.word or not end.name.endswith("ILLEGAL_ACTION"):
-        return end.word or WORDS.get(end.name, end.name)
-    return "反則負け" if end.name[0] == "+-"[turn] else "反則勝ち"
-
-
-def result_text(end: End, turn: int, names: tuple[str, str]) -> str:
-    """Return what follows `まで120手で`; `names` of the sides are 先手 and 後手, or 下手 and 上手."""
-    mover, other, word = names[turn], names[1 - turn], word_of(end, turn)
-    forms = {
-        "投了": f"{other}の勝ち", "切れ負け": f"時間切れにより{other}の勝ち", "入玉勝ち": f"{mover}の入玉勝ち",
-        "反則勝ち": f"{mover}の反則勝ち", "反則負け": f"{mover}の反則負け",
-    }  # fmt: skip
-    return forms.get(word, word)
-
 
 # ---- reading ----
 
@@ -252,7 +192,7 @@ class Reader:
                 word = words.strip("".join(SIDE_MARKS)).strip()
                 if word.startswith("まで"):
                     self.result(word)
-                elif word in {"詰", *ENDS, *OTHER_WORDS}:
+                elif word in BY_WORD:
                     self.end_word(word)
                 else:
                     raise self.fault("not a move", words)
@@ -388,68 +328,3 @@ def time_of(text: str) -> int | None:
         return None
     seconds = (int(match[1] or 0) * 60 + int(match[2])) * 60 + int(match[3])
     return seconds * 1000 + int((match[4] or "0").ljust(3, "0"))
-
-
-# ---- writing ----
-
-
-@dataclass
-class Step:
-    """A node of the tree on the way through it: number of moves to it, text of its move, the side to move after it."""
-
-    node: Node
-    ply: int
-    text: str
-    turn: int
-    begins_variation: bool
-
-
-def steps(record: Record, name: Callable[[Board, str], str]) -> Iterator[Step]:
-    """Yield the root and all nodes in the order of KIF: each line of moves to its end, then its variations, last first.
-
-    `name` returns the text of a legal move.
-    """
-    board, made = load_core().board(record.start), 0
-    pending = [(record.root, 0)]  # the first nodes of lines, with the number of moves to them
-    while pending:
-        first, ply = pending.pop()
-        for _ in range(made - ply + 1 if ply else 0):
-            board.pop()
-        node: Node | None = first
-        while node:
-            text = name(board, node.move) if ply else ""
-            if ply:
-                board.push(node.move)
-            yield Step(node, ply, text, board.turn, begins_variation=node is first and ply > 0)
-            pending.extend((other, ply + 1) for other in reversed(node.alternatives()))
-            made, node, ply = ply, node.next(), ply + 1
-
-
-def sides(record: Record) -> tuple[str, str]:
-    """Return the names of the sides, those that the record's header has or else those of its start."""
-    named = (names for names in (HANDICAP_SIDES, EVEN_SIDES) if {*names} & set(record.header))
-    return next(named, sides_at(record.start))
-
-
-def head_lines(record: Record) -> list[str]:
-    """Return the lines of the header and the start."""
-    lines = [line for line, is_held in header_lines(record).items() if is_held]
-    return lines + start_lines(load_core().board(record.start), sides(record))
-
-
-def header_lines(record: Record) -> dict[str, bool]:
-    """Return the lines of the header, without those that would give the start; True for those that are read back."""
-    lines = {f"{one_line(key)}：{one_line(value)}": key for key, value in record.header.items()}
-    return {line: is_header(key, line) for line, key in lines.items() if method_for(line) != Reader.part_of_start}
-
-
-def is_header(key: str, line: str) -> bool:
-    """Return True if a line is read as a header with this key; a key from another format may be none."""
-    is_plain = not line.startswith(("*", "&", "{")) and not re.search("[：:]", key)  # `{` begins JKF
-    return is_plain and method_for(line) == Reader.header
-
-
-def comment_lines(comment: str | None) -> list[str]:
-    """Return the lines of a comment. Bookmarks, lines of `&`, are kept as a part of it."""
-    lines = [] if comment is None else LINE_END.split(comment)
-    return [line if line.startswith("&") else "*" + marked_text(line) for line in lines]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import MARKS, ki2_text
 from usi_engine import language
-from usi_engine.core import load_core
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -53,13 +52,10 @@ def move_text(board: Board, move: str) -> str:
 
 
 def name_moves(
-    start: str,
-    moves: Sequence[str],
-    before: Sequence[str] = (),
-    name: Callable[[Board, str], str] = japanese_text,
+    board: Board, moves: Sequence[str], name: Callable[[Board, str], str] = japanese_text
 ) -> list[NamedMove]:
-    """Name the moves that follow `before` from `start`, up to the first illegal one."""
-    board, named = load_core().board.from_moves(before, start), list[NamedMove]()
+    """Name the moves that follow a position, up to the first illegal one."""
+    board, named = board.copy(), list[NamedMove]()
     for move in moves:
         if not board.is_legal(move):
             break

@@ -7,22 +7,21 @@ Each format's module reads text into a `Record` and writes one. Comments are the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from usi_engine.core import load_core
+from usi_engine.records.ends import End, result_of
 from usi_engine.records.faults import Fault
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+    from usi_engine.search.results import Analysis
 
 # A comment line with a value as on floodgate, and the same after a format's mark of comments.
 FLOODGATE = re.compile(r"\*\* [-+]?\d+(?= |$)")
 AFTER_MARK = re.compile(r"\* [-+]?\d+(?= |$)")
-
-# Ends that the side to move loses, and those that nobody does.
-LOSSES = frozenset({"TORYO", "TSUMI", "TIME_UP", "ILLEGAL_MOVE"})
-DRAWS = frozenset({"SENNICHITE", "JISHOGI", "HIKIWAKE", "MAX_MOVES"})
-# The winner or loser in the words of an end that has no name in CSA.
-WINNER = re.compile(r"([先後上下])手の?(?:(?:時間)?切れ|切断|入玉|宣言|不戦|反則)*(?:勝|(負|敗|投了))")
-# Words without a side that mean the same for the result as an end of CSA.
-WALKOVERS = {"不戦勝": "KACHI", "不戦敗": "TORYO"}
 
 
 def marked_text(line: str) -> str:
@@ -35,36 +34,23 @@ def unmarked_text(text: str) -> str:
     return "*" + text if AFTER_MARK.match(text) else text
 
 
-@dataclass
-class End:
-    """The end of a line of moves.
-
-    `name` is CSA's without `%` (TORYO, CHUDAN, TSUMI, -ILLEGAL_ACTION, ...), empty if CSA has none that fits. `word`
-    is the record's own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to
-    move.
-    """
-
-    name: str
-    word: str = ""
-    milliseconds: int | None = None
-    comment: str | None = None
-
-
 class Node:
     """A position of a record and the move that led to it, as in `chess.pgn` of python-chess.
 
     `move` is USI, empty at the start. `milliseconds` is the time of the move, None if the record has none. `comment`
     has lines without the formats' marks, None if there is none. `variations` are the moves made from here. The first
     goes on with the main line, unless the line ends here: then `end` is set, and all are alternatives to the end.
+    `analysis` is the result of a search of the position, None if there was none.
     """
 
-    __slots__ = ("comment", "end", "milliseconds", "move", "parent", "variations")
+    __slots__ = ("analysis", "comment", "end", "milliseconds", "move", "parent", "variations")
 
     def __init__(
         self, move: str = "", milliseconds: int | None = None, comment: str | None = None, parent: Node | None = None
     ) -> None:
         self.move, self.milliseconds, self.comment, self.parent = move, milliseconds, comment, parent
         self.end: End | None = None
+        self.analysis: Analysis | None = None
         self.variations: list[Node] = []
 
     def add(self, move: str, milliseconds: int | None = None, comment: str | None = None) -> Node:
@@ -116,6 +102,28 @@ class Node:
 
 
 @dataclass
+class Step:
+    """A node on the way through a record: number of moves to it, text of its move, the position after it.
+
+    `board` goes on with the walk: it is this position only until the next step. `spent` are the milliseconds of the
+    side that made the move, and of the other side.
+    """
+
+    node: Node
+    ply: int
+    text: str
+    board: Board
+    spent: tuple[int, int]
+    begins_variation: bool
+
+    def before(self) -> Board:
+        """Return the position before the move. IndexError at the start."""
+        board = self.board.copy()
+        board.pop()
+        return board
+
+
+@dataclass
 class Record:
     """A game: start as sfen, tree of moves, header with the keys of KIF (先手, 後手 or 上手, 棋戦, ...).
 
@@ -133,22 +141,19 @@ class Record:
         return list(self.root.mainline())
 
     @property
+    def moves(self) -> tuple[str, ...]:
+        """The moves of the main line in USI."""
+        return tuple(node.move for node in self.root.mainline())
+
+    @property
     def end(self) -> End | None:
-        """The end of the main line."""
+        """The end of the main line; None if the record has none."""
         return self.root.last().end
 
     @property
     def result(self) -> int | None:
         """1 if Black won, -1 if White won, 0 for a draw; None if the record does not say."""
-        name = self.end.name or WALKOVERS.get(self.end.word, "") if self.end else ""
-        if self.end and not name and (words := WINNER.search(self.end.word)):
-            return 1 if (words[1] in "先下") == (words[2] is None) else -1
-        if name in DRAWS:
-            return 0
-        if name in ("+ILLEGAL_ACTION", "-ILLEGAL_ACTION"):
-            return -1 if name[0] == "+" else 1
-        mover = 1 if (self.start.split()[1] == "b") == (len(self.main_line) % 2 == 0) else -1
-        return mover if name == "KACHI" else -mover if name in LOSSES else None
+        return result_of(self.end, self.turn(len(self.moves))) if self.end else None
 
     @property
     def players(self) -> tuple[str, str]:
@@ -158,6 +163,34 @@ class Record:
 
     def _named(self, keys: tuple[str, str]) -> str:
         return next((self.header[key] for key in keys if self.header.get(key)), "")
+
+    def turn(self, plies: int = 0) -> int:
+        """Return the side to move after `plies` moves."""
+        return (self.start.split()[1] == "w") ^ plies % 2
+
+    def board(self, plies: int | None = None) -> Board:
+        """Return the position after `plies` moves, or at the end, with its game history."""
+        return load_core().board.from_moves(self.moves[:plies], self.start)
+
+    def walk(self, name: Callable[[Board, str], str] | None = None) -> Iterator[Step]:
+        """Yield the root and all nodes in the order of KIF: each line of moves to its end, then its variations, the
+        latest ones first. `name` returns the text of a legal move.
+        """
+        board, made, spent = load_core().board(self.start), 0, [0]
+        pending = [(self.root, 0)]  # the first nodes of lines, with the number of moves to them
+        while pending:
+            first, ply = pending.pop()
+            for _ in range(made - ply + 1 if ply else 0):
+                board.pop()
+            node: Node | None = first
+            while node:
+                text = name(board, node.move) if name and ply else ""
+                if ply:
+                    board.push(node.move)
+                    spent[ply:] = [(spent[ply - 2] if ply > 1 else 0) + (node.milliseconds or 0)]
+                yield Step(node, ply, text, board, (spent[ply], spent[ply - 1]), node is first and ply > 0)
+                pending.extend((other, ply + 1) for other in reversed(node.alternatives()))
+                made, node, ply = ply, node.next(), ply + 1
 
     def count_variations(self) -> int:
         """Return the number of variations beside the main lines."""

@@ -6,20 +6,13 @@ import re
 from collections.abc import Iterator
 
 from usi_engine.core import load_core
+from usi_engine.records.ends import BY_USI, named
 from usi_engine.records.faults import Fault, FaultyText, excerpt
-from usi_engine.records.tree import End, Record
+from usi_engine.records.tree import Record
 from usi_engine.usi.protocol import START_SFEN, position_words
 
 MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]")
 FIRST_WORDS = ("position", "startpos", "sfen")
-# Words of engines and tools after the last move, and CSA's names. `rep_inf` and `rep_sup` (a position repeated with
-# fewer or more pieces in hand) end a search, not a game.
-ENDS = {
-    "resign": "TORYO", "win": "KACHI", "draw": "HIKIWAKE", "rep_draw": "SENNICHITE", "rep_inf": "CHUDAN",
-    "rep_sup": "CHUDAN", "rep_win": "ILLEGAL_ACTION", "rep_lose": "ILLEGAL_ACTION", "break": "CHUDAN",
-    "interrupt": "CHUDAN", "timeout": "TIME_UP", "mate": "TSUMI", "nomate": "FUZUMI", "impasse": "JISHOGI",
-    "max_moves": "MAX_MOVES",
-}  # fmt: skip
 
 
 def is_usi(text: str) -> bool:
@@ -44,8 +37,8 @@ def read(line: str) -> Record:
     for number, word in enumerate(moves, 1):
         if record.fault:
             raise FaultyText(record.fault)
-        if number == len(moves) and word in ENDS:
-            node.end = End(end_name(word, board.turn))
+        if number == len(moves) and word in BY_USI:
+            node.end = named(BY_USI[word], board.turn)
         elif not MOVE.fullmatch(word):
             raise FaultyText(Fault("cannot be read", 1, number, excerpt(word)))
         elif board.is_legal(word):
@@ -59,7 +52,7 @@ def read(line: str) -> Record:
 def split_words(words: list[str]) -> tuple[str, list[str]]:
     """Return the start as sfen, and the words of the moves. FaultyText."""
     rest = words[1:] if words[:1] == ["position"] else words
-    if rest and (MOVE.fullmatch(rest[0]) or rest[0] in ENDS):
+    if rest and (MOVE.fullmatch(rest[0]) or rest[0] in BY_USI):
         return START_SFEN, rest
     if rest[:1] == ["startpos"]:
         size, start = 1, START_SFEN
@@ -70,11 +63,6 @@ def split_words(words: list[str]) -> tuple[str, list[str]]:
     if len(rest) > size and rest[size] != "moves":
         raise FaultyText(Fault("cannot be read", 1, quoted=excerpt(rest[size])))
     return start, rest[size + 1 :]
-
-
-def end_name(word: str, turn: int) -> str:
-    """Return CSA's name of an end word; `turn` is the side to move. Perpetual check is illegal."""
-    return {"rep_win": "+-"[not turn], "rep_lose": "+-"[turn]}.get(word, "") + ENDS[word]
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
