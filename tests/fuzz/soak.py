@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.kept import kept_rows
-from core_ext.board import BLACK, Board
+from core_ext.board import Board
 from tests.fuzz.conversation import Talk
+from usi_engine.clock import Clock, TimeControl
+from usi_engine.rules import LiveGame
+from usi_engine.usi.protocol import Times
 
 LONGEST = 200  # plies of a game
 ANSWER_SECONDS = 120.0
@@ -92,38 +95,28 @@ def milliseconds_since(begun: float) -> float:
     return round((time.monotonic() - begun) * 1000, 1)
 
 
-def opening(rng: random.Random) -> Board:
+def opening(rng: random.Random) -> list[str]:
     board = Board()
     for _ in range(OPENING_PLIES):
         board.push(rng.choice(board.legal_moves()))
-    return board
-
-
-def clock_text(left: Sequence[float], byoyomi: int, increment: int) -> str:
-    times = f"btime {max(int(left[0]), 0)} wtime {max(int(left[1]), 0)}"
-    return f"{times} binc {increment} winc {increment}" if increment else f"{times} byoyomi {byoyomi}"
+    return board.moves()
 
 
 def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> dict[str, Any]:
     """Play a game with this share of the times of a random clock, the first player as Black."""
-    board = opening(rng)
-    main, byoyomi, increment = (round(time * share) for time in rng.choice(CLOCKS))
-    left = [float(main), float(main)]
-    while not (outcome := board.outcome(max_moves=LONGEST)):
-        side = 0 if board.turn == BLACK else 1
-        player, begun = players[side], time.monotonic()
-        answer = player.move(board.moves(), clock_text(left, byoyomi, increment))
-        used = milliseconds_since(begun)
-        player.note("overstep", used - left[side] - byoyomi)
-        left[side] = max(left[side] - max(used - byoyomi, 0), 0) + increment
-        if answer[1] in ("resign", "win"):
-            break
-        board.push(answer[1])
-        player.ponder(board.moves(), answer, clock_text(left, byoyomi, increment))
+    moves, times = opening(rng), [round(time * share) for time in rng.choice(CLOCKS)]
+    game = LiveGame(moves=moves, clock=Clock(TimeControl(*times)), max_moves=LONGEST)
+    while not game.end:
+        side, player = game.turn, players[game.turn]
+        answer = player.move(game.moves, Times.of(game.clock, side).words())
+        used = game.clock.spent
+        player.note("overstep", used - game.clock.allowed(side))
+        game.answer(answer[1], used)
+        if not game.end:
+            player.ponder(game.moves, answer, Times.of(game.clock, side).words())
     for player in players:
         player.stop_pondering()
-    ending = outcome.termination.name if outcome else answer[1]
-    return {"ending": ending, "plies": len(board.moves()), "clock": [main, byoyomi, increment]}
+    return {"ending": game.end.reason, "plies": len(game.moves), "clock": times}
 
 
 def soak_game(players: Sequence[Player], number: int, share: float = 1.0) -> dict[str, Any]:
