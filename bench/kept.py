@@ -12,7 +12,7 @@ from typing import Any
 
 import core_ext
 import usi_engine
-from usi_engine.evaluation.network_file import file_of
+from usi_engine.evaluation.network_file import network_path
 from usi_engine.files import digest_of
 
 
@@ -57,7 +57,7 @@ def program_digest() -> str:
 
 def file_digest(path: Path) -> str:
     """Return the hash of a file, or of the nn.bin of a folder; empty if there is none."""
-    file = file_of(path)
+    file = network_path(path)
     return digest_of(file) if file.is_file() else ""
 
 

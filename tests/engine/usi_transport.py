@@ -98,7 +98,7 @@ class Transport:
     def _note(self, command: Command) -> None:
         """Keep the position of each go, and what must be answered."""
         if isinstance(command, SetPosition):
-            self._root = board_of(command)
+            self._root = read_board(command)
         elif isinstance(command, Go | GoMate):
             self.roots.append(self._root and self._root.copy())
         elif isinstance(command, Usi | IsReady):
@@ -153,7 +153,7 @@ class Transport:
         raise NotImplementedError
 
 
-def board_of(command: SetPosition) -> Board | None:
+def read_board(command: SetPosition) -> Board | None:
     """Return the position; None if it is refused."""
     try:
         return Board.from_moves(command.moves, command.sfen)

@@ -15,8 +15,8 @@ from pathlib import Path
 from tests.damage import damaged
 from tests.eval.nnue.networks import random_network
 from tests.fuzz.conversation import fuzz_usi
-from tests.fuzz.coverage import corpus_of
-from tests.fuzz.targets import TARGETS, file_of
+from tests.fuzz.coverage import read_corpus
+from tests.fuzz.targets import TARGETS, write_file
 from usi_engine.evaluation.architecture import Architecture, parse_name
 from usi_engine.evaluation.network_file import write_network
 
@@ -28,10 +28,10 @@ CONVERSATIONS = 0.85  # share of a round; the readers get the rest
 @cache
 def examples(reader: str) -> Sequence[bytes]:
     """Return inputs that the reader takes; a network is too large to be kept."""
-    kept = [data for _, data in corpus_of(reader)]
+    kept = [data for _, data in read_corpus(reader)]
     if reader == "network":
         for name in NETWORKS:
-            path = file_of("example.nnue", b"")
+            path = write_file("example.nnue", b"")
             write_network(path, random_network(parse_name(name)))
             kept.append(path.read_bytes())
     return kept

@@ -24,7 +24,7 @@ PROGRAM = f"{os.sep}usi_engine{os.sep}"
 TIME = (1980, 1, 1, 0, 0, 0)  # of the files in a kept corpus, so that the same corpus gives the same bytes
 
 
-def corpus_of(reader: str) -> list[tuple[str, bytes]]:
+def read_corpus(reader: str) -> list[tuple[str, bytes]]:
     """Return the kept inputs of a reader."""
     path = KEPT / f"{reader}.zip"
     if not path.exists():
@@ -37,7 +37,7 @@ def unpack(reader: str) -> Path:
     """Put the kept corpus beside the inputs that earlier runs have found."""
     folder = FOUND / reader
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in corpus_of(reader):
+    for name, data in read_corpus(reader):
         (folder / name).write_bytes(data)
     return folder
 

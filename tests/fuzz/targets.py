@@ -38,7 +38,7 @@ from usi_engine.usi.protocol import Command, Malformed, SetOption, decode, parse
 FOLDER = tempfile.TemporaryDirectory()  # for the readers of files; deleted at exit
 
 
-def file_of(name: str, data: bytes) -> Path:
+def write_file(name: str, data: bytes) -> Path:
     path = Path(FOLDER.name, name)
     path.write_bytes(data)
     return path
@@ -116,7 +116,7 @@ def book_target(ending: str) -> Callable[[bytes], None]:
     """Return a reader of books with this ending, in memory and on the disk."""
 
     def read(data: bytes) -> None:
-        path = str(file_of(f"book{ending}", data))
+        path = str(write_file(f"book{ending}", data))
         for most in (0, yaneuraou.READ_WHOLE_UP_TO):
             with suppress(BookError), patch.object(yaneuraou, "READ_WHOLE_UP_TO", most):
                 book = open_book(path)
@@ -136,14 +136,14 @@ def read_for_training(path: Path) -> None:
 
 def games_target(ending: str) -> Callable[[bytes], None]:
     """Return a reader of games for training."""
-    return lambda data: read_for_training(file_of(f"games{ending}", data))
+    return lambda data: read_for_training(write_file(f"games{ending}", data))
 
 
 def record_target(ending: str) -> Callable[[bytes], None]:
     """Return a reader of records, which writes them in every format. A fault names the file."""
 
     def read(data: bytes) -> None:
-        path = file_of(f"game{ending}", data)
+        path = write_file(f"game{ending}", data)
         for game in read_games(path):
             if isinstance(game, RecordError):
                 assert str(path) in str(game)
@@ -170,7 +170,7 @@ def training(data: bytes) -> None:
 
 def checkpoint(data: bytes) -> None:
     """Read the arrays of a checkpoint; a refusal names the file."""
-    path = file_of(CHECKPOINT, data)
+    path = write_file(CHECKPOINT, data)
     try:
         with open_checkpoint(path.parent, {"a": 1}) as saved:
             assert saved is not None
@@ -182,7 +182,7 @@ def checkpoint(data: bytes) -> None:
 def network(data: bytes) -> None:
     """A network is refused, or its values are within bounds and it can be searched with."""
     with suppress(WeightsError):
-        worker = Worker(Table(1), StopToken(), load_evaluation(str(file_of("some.nnue", data)), 16))
+        worker = Worker(Table(1), StopToken(), load_evaluation(str(write_file("some.nnue", data)), 16))
         worker.configure()
         assert abs(worker.evaluate(Board())[-1][1]) <= MAX_EVALUATION
         worker.set_root(Board())
@@ -193,7 +193,7 @@ def kpp(data: bytes) -> None:
     with suppress(WeightsError):
         read_blocks(data)
     with suppress(WeightsError):
-        read_folded(str(file_of("some.kpp", data)))
+        read_folded(str(write_file("some.kpp", data)))
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {

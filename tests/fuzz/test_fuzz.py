@@ -10,7 +10,7 @@ import pytest
 
 from tests.fuzz.__main__ import option_files
 from tests.fuzz.conversation import fuzz_usi
-from tests.fuzz.coverage import corpus_of
+from tests.fuzz.coverage import read_corpus
 from tests.fuzz.soak import soak, summary
 from tests.fuzz.targets import TARGETS
 from tests.programs import run_command
@@ -36,7 +36,7 @@ def test_readers(seed: int, seconds: float) -> None:
 
 @pytest.mark.parametrize("reader", TARGETS)
 def test_kept_corpus(reader: str) -> None:
-    kept = [data for _, data in corpus_of(reader)]
+    kept = [data for _, data in read_corpus(reader)]
     assert kept
     for data in kept:
         TARGETS[reader](data)

@@ -21,7 +21,7 @@ PROGRAM = ROOT / "usi_engine"
 JAPANESE = PROGRAM / "locale" / "ja" / "LC_MESSAGES" / "usi_engine.po"
 
 
-def texts_of(path: Path, *functions: str) -> Iterator[str]:
+def find_texts(path: Path, *functions: str) -> Iterator[str]:
     """Yield the arguments of `_()` and other functions in a file."""
     with path.open("rb") as source:
         for _line, message, _comments, _context in extract("python", source, dict.fromkeys(["_", *functions])):
@@ -38,19 +38,19 @@ def texts_of_core() -> Iterator[str]:
 
 def texts() -> dict[str, Path]:
     """Return the texts of the program, each with a file that shows it."""
-    found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
+    found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in find_texts(path)}
     found |= dict.fromkeys(english_texts(), PAGES)
     # The fault of a file is translated when it is shown.
     for path in sorted([*(PROGRAM / "records").rglob("*.py"), *(PROGRAM / "evaluation").rglob("*.py")]):
         with redirect_stderr(io.StringIO()):  # Babel warns of f-strings, which stay English
-            found |= dict.fromkeys(texts_of(path, "fault", "Fault", "named_errors", "EndKind"), path)
+            found |= dict.fromkeys(find_texts(path, "fault", "Fault", "named_errors", "EndKind"), path)
     found |= dict.fromkeys(texts_of_core(), ROOT / "core_ext" / "shogi" / "sfen.pyx")
     return found
 
 
 def texts_of_argparse() -> set[str]:
     """Return the texts that argparse shows, which the catalog has too."""
-    return set(texts_of(Path(argparse.__file__)))
+    return set(find_texts(Path(argparse.__file__)))
 
 
 def catalog() -> Catalog:

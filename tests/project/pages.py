@@ -39,7 +39,7 @@ def code(text: str) -> Iterator[str]:
     yield from INLINE_CODE.findall(prose(text))
 
 
-def commands_of(text: str, program: str) -> Iterator[list[str]]:
+def find_commands(text: str, program: str) -> Iterator[list[str]]:
     """Yield the arguments of each command in the page's code that calls the program, up to a comment or operator."""
     for line in code(text):
         words = shlex.split(line, comments=True) if line.startswith(f"{program} ") else []

@@ -36,7 +36,7 @@ CORE = sorted(path for pattern in SOURCES for path in CORE_ROOT.rglob(pattern) i
 PRODUCT = sorted((ROOT / "usi_engine").rglob("*.py"))
 
 
-def name_of(path: Path, root: Path = CORE_ROOT) -> str:
+def module_name(path: Path, root: Path = CORE_ROOT) -> str:
     """Return a module's name below core_ext, such as `shogi.movegen`, or below another package."""
     return ".".join(path.relative_to(root).with_suffix("").parts)
 
@@ -66,11 +66,11 @@ def imports(path: Path) -> list[str]:
 
 
 def test_layers_list_every_module() -> None:
-    assert {name_of(path) for path in CORE} == set(ORDER)
+    assert {module_name(path) for path in CORE} == set(ORDER)
 
 
 def test_core_imports_only_lower_modules() -> None:
-    found = [(name_of(path), name) for path in CORE for name in cimports(path)]
+    found = [(module_name(path), name) for path in CORE for name in cimports(path)]
     assert ("shogi.movegen", "shogi.bitboard") in found
     assert not [(own, name) for own, name in found if name != own and ORDER[name] >= ORDER[own]]
 

@@ -38,10 +38,10 @@ SOURCE_LINE = re.compile(r'^\s*/\* "([^"]+)":(\d+)$')
 
 def hot_modules() -> list[Path]:
     found = {path.with_suffix("") for pattern in HOT for path in CORE.glob(f"{pattern}.pyx")}
-    return sorted(path for path in found if name_of(path) not in SET_UP_MODULES)
+    return sorted(path for path in found if module_name(path) not in SET_UP_MODULES)
 
 
-def name_of(module: Path) -> str:
+def module_name(module: Path) -> str:
     return module.relative_to(CORE).as_posix()
 
 
@@ -49,7 +49,7 @@ def name_of(module: Path) -> str:
 def generated() -> dict[str, str]:
     """Return the C code of each hot module in the release profile; regenerate it if a source is newer."""
     setup = SimpleNamespace(**run_path(str(ROOT / "setup.py")))
-    names = [name_of(path) for path in hot_modules()]
+    names = [module_name(path) for path in hot_modules()]
     extensions = [setup.Extension(f"core_ext.{name.replace('/', '.')}", [f"core_ext/{name}.pyx"],
                                   include_dirs=["core_ext"]) for name in names]  # fmt: skip
     directory = ROOT / (setup.BUILD_BASE if setup.PROFILE == "release" else "build/hot-code") / "cython"
@@ -101,6 +101,6 @@ def test_functions_and_calls_are_recognised() -> None:
 def test_hot_modules_hold_no_python_functions() -> None:
     """Only modules of constants, weights and tables computed at import define `def` functions."""
     set_up = {"search/tune", "eval/evaluate", "shogi/bitboard"}
-    with_def = {name_of(path) for path in hot_modules()
+    with_def = {module_name(path) for path in hot_modules()
                 if re.search(r"^\s*def ", path.with_suffix(".pyx").read_text(encoding="utf-8"), re.M)}  # fmt: skip
     assert with_def <= set_up

@@ -15,7 +15,7 @@ import pytest
 
 from core_ext.board import Board
 from tests.programs import ROOT, run_engine
-from tests.project.pages import LINK, PAGES, READMES, USI, anchors, commands_of, option_rows, prose, read
+from tests.project.pages import LINK, PAGES, READMES, USI, anchors, find_commands, option_rows, prose, read
 from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options
 
 PYTHON = read(ROOT / "docs" / "python.md")
@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_commands_of_the_readmes_run(folder: Path) -> None:
     """Those that end by themselves, which a page of a game does not; wildcards are expanded as a shell does."""
-    commands = {tuple(words) for page in READMES for words in commands_of(read(page), "usi_engine")}
+    commands = {tuple(words) for page in READMES for words in find_commands(read(page), "usi_engine")}
     assert commands
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     for words in sorted(words for words in commands if "--browser" not in words):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.programs import ROOT
-from tests.project.test_core_layers import imports, name_of
+from tests.project.test_core_layers import imports, module_name
 
 PACKAGE = ROOT / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
@@ -44,11 +44,11 @@ def imported(path: Path) -> set[str]:
 
 
 def test_layers_list_every_module() -> None:
-    assert {name_of(path, PACKAGE) for path in MODULES} == set(ORDER)
+    assert {module_name(path, PACKAGE) for path in MODULES} == set(ORDER)
 
 
 def test_program_imports_only_lower_modules() -> None:
-    found = [(name_of(path, PACKAGE), name) for path in MODULES for name in imported(path)]
+    found = [(module_name(path, PACKAGE), name) for path in MODULES for name in imported(path)]
     assert {("analysis.analyst", "evaluation.cache"), ("analysis.analyst", "evaluation.load")} <= set(found)
     assert not [(own, name) for own, name in found if ORDER[name] >= ORDER[own]]
 

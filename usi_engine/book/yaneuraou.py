@@ -49,7 +49,7 @@ class YaneuraOuBook:
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position."""
-        key = key_of(sfen.encode("utf-8", "replace"))
+        key = read_key(sfen.encode("utf-8", "replace"))
         text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
         return read_entry(text.decode("ascii", "replace").splitlines()[:MOST_LINES])
 
@@ -77,7 +77,7 @@ def read_positions(text: bytes) -> dict[bytes, bytes]:
     positions: dict[bytes, bytes] = {}
     for block in (b"\n" + text.replace(b"\r", b"")).split(b"\nsfen ")[1:]:
         head, end, moves = block.partition(b"\n")
-        key = key_of(head)
+        key = read_key(head)
         before = positions.get(key, b"")
         positions[key] = before + (moves + end)[: LONGEST_POSITION - len(before)]
     return positions
@@ -116,7 +116,7 @@ def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
     if not at:
         return None, b""
     file.seek(begin + at)
-    return begin + at, key_of(file.readline(LONGEST_POSITION)[5:])
+    return begin + at, read_key(file.readline(LONGEST_POSITION)[5:])
 
 
 def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
@@ -125,7 +125,7 @@ def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
     for _line in range(MOST_LINES):
         line = file.readline(LONGEST_POSITION)
         if line.startswith(b"sfen "):
-            if key_of(line[5:]) != key:
+            if read_key(line[5:]) != key:
                 break
         else:
             moves += line.replace(b"\r", b"")
@@ -134,7 +134,7 @@ def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
     return moves[:LONGEST_POSITION]
 
 
-def key_of(sfen: bytes) -> bytes:
+def read_key(sfen: bytes) -> bytes:
     """Return the `position_key` of the first LONGEST_POSITION bytes."""
     return position_key(sfen[:LONGEST_POSITION].decode("latin-1")).encode("latin-1")
 

@@ -42,12 +42,12 @@ def is_network(path: Path) -> bool:
 
 def evaluation_file(name: str) -> Path | None:
     """Return the file that an EvalFile names, whether it exists or not; None for `material`. WeightsError."""
-    from usi_engine.evaluation.network_file import file_of  # noqa: PLC0415  (slow to import, see TITLES)
+    from usi_engine.evaluation.network_file import network_path  # noqa: PLC0415  (slow to import, see TITLES)
 
     if name == MATERIAL:
         return None
     with named_errors("evaluation", name):
-        return PACKAGED.get(name) or file_of(Path(name).expanduser())
+        return PACKAGED.get(name) or network_path(Path(name).expanduser())
 
 
 def file_stamp(name: str) -> tuple[int, int] | None:

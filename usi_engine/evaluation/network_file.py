@@ -58,7 +58,7 @@ class NetworkFile:
     progress: tuple[int, Words] | None = None  # bias, int32 [81][1548]
 
 
-def file_of(path: Path) -> Path:
+def network_path(path: Path) -> Path:
     """Return the nn.bin of a folder; other paths unchanged."""
     return path / NETWORK_FILE if path.is_dir() else path
 
@@ -66,14 +66,14 @@ def file_of(path: Path) -> Path:
 def read_network(path: str | Path) -> NetworkFile:
     """Read the network in a file, or in the nn.bin of a folder. WeightsError, MemoryError."""
     with named_errors("network", path):
-        file = file_of(Path(path).expanduser())
+        file = network_path(Path(path).expanduser())
     with named_errors("network", file), open_file(file, LARGEST_FILE) as (stream, size):
         return parse_network(stream, size)
 
 
 def read_architecture(path: Path) -> Architecture:
     """Read only the header of a file, or of the nn.bin of a folder. OSError, Fault."""
-    with open_file(file_of(path), LARGEST_FILE) as (stream, size):
+    with open_file(network_path(path), LARGEST_FILE) as (stream, size):
         return parse_text(_read_text(stream, size))
 
 

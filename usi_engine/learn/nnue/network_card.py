@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from usi_engine.evaluation.network_file import file_of
+from usi_engine.evaluation.network_file import network_path
 
 CARD_SUFFIX = ".card.json"
 TEMPO_KEY = "tempo_left_out"
@@ -17,7 +17,7 @@ def tempo_left_out(network: str | Path) -> int:
 
     OSError; ValueError if the card is damaged.
     """
-    card = file_of(Path(network).expanduser()).with_suffix(CARD_SUFFIX)
+    card = network_path(Path(network).expanduser()).with_suffix(CARD_SUFFIX)
     if not card.exists():
         return 0
     try:
