@@ -28,7 +28,7 @@ class End:
 
     `reason`: as the core names the ends by rule (the values of `Termination`: checkmate, no moves, repetition,
     perpetual check, declaration, try, move limit); of players also: resignation, time, illegal move, impasse (a draw
-    by points), interrupted.
+    by points), draw, interrupted.
     """
 
     reason: str

@@ -34,8 +34,8 @@ def end_of(result: str, cause: str, side: int) -> End:
     if result == "unknown":
         return End("interrupted")
     if result == "draw":
-        return End("impasse" if cause == "JISHOGI" else REASONS.get(cause, ""))
-    return End(REASONS.get(cause, ""), side if result == "win" else 1 - side)
+        return End("impasse" if cause == "JISHOGI" else REASONS.get(cause, "draw"))
+    return End(REASONS.get(cause, "interrupted"), side if result == "win" else 1 - side)
 
 
 def offered_game(summary: GameSummary) -> LiveGame:
