@@ -21,7 +21,7 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from tests.shogi.slow_shogi import START
 from usi_engine.book import libraries, yaneuraou
-from usi_engine.book.book_player import PACKAGED, BookPlayer, Rules, allowed, choose, open_book, rules_of
+from usi_engine.book.book_player import PACKAGED, BookPlayer, allowed, choose, open_book, rules_of
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.libraries import ENTRY, AperyBook, ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
@@ -135,21 +135,16 @@ def test_a_large_book_must_be_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.usefixtures("storage")
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_position_under_several_numbers_is_one_entry(tmp_path: Path, end: str) -> None:
+    """A comment with `sfen` is not a position."""
     place = START[:-1]
     before, behind = place.replace(" b ", " a "), place.replace(" b ", " w ")
     lines = ["#YANEURAOU-DB2016 1.00", f"sfen {before}1", "1g1f", f"sfen {place}1", "7g7f 3c3d 30 20 3",
-             "2g2f none 20 9 1", f"sfen {place}11", f"sfen {place}5", "7g7f none 10 24 4", "9g9f none 90 1 1",
-             "2g2f 8c8d -5 9 1", f"sfen {behind}2", "3c3d"]  # fmt: skip
+             "2g2f none 20 9 1", f"sfen {place}11", f"sfen {place}5", "7g7f none 10 24 4 // from sfen a", "# sfen b",
+             "9g9f none 90 1 1", "2g2f 8c8d -5 9 1", f"sfen {behind}2", "3c3d"]  # fmt: skip
     book = YaneuraOuBook(write(tmp_path, end.join([*lines, ""])))
     wanted = (BookMove("9g9f", "", 90, 1, 1), BookMove("2g2f", "", 20, 9, 2), BookMove("7g7f", "", 10, 24, 7))
     assert book.probe(START).moves == wanted
     assert [move.move for move in book.probe(f"{behind}1").moves] == ["3c3d"]
-
-
-@pytest.mark.usefixtures("storage")
-def test_a_comment_with_sfen_is_not_a_position(tmp_path: Path) -> None:
-    book = YaneuraOuBook(write(tmp_path, SMALL.replace("20 1\n", f"20 1 // from sfen {START}\n# sfen collection\n")))
-    assert [move.move for move in book.probe(START).moves] == ["7g7f", "2g2f", "9g9f"]
 
 
 ENDLESS = "x" * 2_000_000
@@ -293,13 +288,6 @@ def test_choose(by_count: bool, expected: int) -> None:
     counts = Counter(chosen.move for _ in range(4000) if (chosen := choose(MOVES, rules, rng)))
     assert set(counts) == {"a", "b"}
     assert abs(counts["a"] - expected) < 200
-
-
-def test_rules_of() -> None:
-    """Each side has its own lower limit, as in YaneuraOu."""
-    options = Options()
-    assert (rules_of(options, True).least, rules_of(options, False).least) == (-50, -140)
-    assert rules_of(options, True) == Rules(16, 30, -50, False, True, 0, True)
 
 
 def test_ply_and_ignored_share(tmp_path: Path) -> None:

@@ -82,11 +82,7 @@ def test_a_table_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: p
     engine.expect("^USI_Hash = 32$")
     engine.expect("^bestmove")
     assert script.made["tables"] == 1
-
-
-def test_a_small_table_is_always_tried(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_megabytes", lambda: 10)
-    engine = scripted(Script())
+    monkeypatch.setattr(memory, "free_megabytes", lambda: 10)  # a small table is always tried
     engine.send("setoption name USI_Hash value 64", "isready", "getoption USI_Hash", "go depth 1")
     engine.expect("^USI_Hash = 16$")
     engine.expect("^bestmove [1-9]")

@@ -47,44 +47,35 @@ def test_parts_of_a_declaration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("4", 4), (" 4 ", 4), ("4.0", 4), ("0", 1), ("-9", 1), ("99999999999", 512), ("513", 512)],
+    ("name", "texts", "shown"),
+    [
+        ("threads", ("4", " 4 ", "4.0"), "4"), ("Threads", ("0", "-9"), "1"), ("Threads", ("9" * 11, "513"), "512"),
+        ("USI_Ponder", ("true", "1", "on", "TRUE"), "true"), ("USI_Ponder", ("FALSE", "0", "off"), "false"),
+        *(("enteringkingrule", (rule, rule.upper()), rule) for rule in ENTERING_KING_RULES),
+    ],
+)  # fmt: skip
+def test_values(name: str, texts: tuple[str, ...], shown: str) -> None:
+    """Numbers are clamped; case makes no difference."""
+    for text in texts:
+        options = Options()
+        assert options.set(name, text) is None
+        assert options.listing(name)[0].endswith(f" = {shown}")
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("Threads", ["", "many", "nan", "inf", "1e999", "0x10"]),
+        ("USI_Ponder", [""]),
+        ("EnteringKingRule", ["CSARule28"]),
+    ],
 )
-def test_spin_is_clamped(text: str, value: int) -> None:
-    options = Options()
-    assert options.set("Threads", text) is None
-    assert options.number("threads".title()) == value
-
-
-@pytest.mark.parametrize("text", ["", "many", "nan", "inf", "1e999", "0x10", "four"])
-def test_bad_spin(text: str) -> None:
-    options = Options()
-    options.set("Threads", "3")
-    refusal = options.set("Threads", text)
-    assert refusal is not None and f"'{text}'" in refusal and refusal.endswith("stays 3")
-    assert options.number("Threads") == 3
-
-
-def test_check() -> None:
-    options = Options()
-    for text, value in (("true", True), ("FALSE", False), ("1", True), ("0", False), ("on", True), ("off", False)):
-        assert options.set("USI_Ponder", text) is None
-        assert options.flag("USI_Ponder") is value
-    assert options.set("USI_Ponder", "") is not None
-
-
-def test_combo() -> None:
-    options = Options()
-    for rule in ENTERING_KING_RULES:
-        assert options.set("enteringkingrule", rule.upper()) is None
-        assert options.text("EnteringKingRule") == rule
-    assert options.set("EnteringKingRule", "CSARule28") is not None
-    assert options.text("EnteringKingRule") == "TryRule"
-
-
-def test_an_unknown_name_is_quoted() -> None:
-    assert "'Foo'" in (Options().set("Foo", "1") or "")
-    assert Options().listing("Foo") == []
+def test_a_refused_value_is_quoted_and_changes_nothing(name: str, texts: list[str]) -> None:
+    for text in texts:
+        options = Options()
+        refusal = options.set(name, text)
+        assert refusal is not None and f"'{text}'" in refusal and options.listing() == Options().listing()
+    assert "'Foo'" in (Options().set("Foo", "1") or "") and Options().listing("Foo") == []
 
 
 def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
