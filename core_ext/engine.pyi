@@ -14,6 +14,7 @@ from core_ext.eval.piece_values import PieceValues as PieceValues
 
 MATE: int  # 32000
 MATE_BOUND: int  # 31000
+DECLARATION: int  # 30500
 INFINITE: int  # 32600
 MAX_DEPTH: int  # 127
 MAX_EVALUATION: int  # 20000

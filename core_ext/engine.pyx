@@ -2,7 +2,8 @@
 
 Values are centipawns for the side to move at the root. A mate in n plies is MATE - n for the side that mates, else
 n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. An evaluation is at most MAX_EVALUATION;
-values between it and MATE_BOUND are won by rule (perpetual check). engine.pyi declares the types.
+values between it and MATE_BOUND are won by rule: DECLARATION - n by declaration or try in n plies, less by
+perpetual check. engine.pyi declares the types.
 """
 
 from libc.stdlib cimport free
@@ -45,6 +46,7 @@ from core_ext.shogi.types cimport MAX_MOVES, MAX_PLY, Move, uint64_t
 
 MATE = types.MATE
 MATE_BOUND = types.MATE_BOUND
+DECLARATION = types.DECLARATION
 INFINITE = types.INFINITE
 MAX_DEPTH = types.MAX_DEPTH
 MAX_EVALUATION = types.MAX_EVALUATION

@@ -136,16 +136,16 @@ cdef inline int game_end_value(Searcher *s, const Node *node) noexcept nogil:
     """Return the value if a try, a repetition, a declaration or the move limit ends the game, else NO_VALUE."""
     cdef int value
     if s.declaration == RULE_TRY and has_tried(&s.pos, s.pos.side ^ 1):     # only after a root move
-        return node.ply - MATE
+        return node.ply - DECLARATION
     value = repetition_value(s, node)
     if value != NO_VALUE:
         return value
     if s.declaration and can_declare(&s.pos, s.declaration):
-        return MATE - node.ply - 1
+        return DECLARATION - node.ply - 1
     if 0 < s.max_moves < s.pos.ply:     # a mate on the last move still wins
         return draw_value(s) if has_legal_move(&s.pos) else node.ply - MATE
     if s.declaration == RULE_TRY and try_move(&s.pos) != NO_MOVE:
-        return MATE - node.ply - 1
+        return DECLARATION - node.ply - 1
     return NO_VALUE
 
 

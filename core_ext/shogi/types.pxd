@@ -44,6 +44,7 @@ cdef enum:
     MATE = 32000        # MATE - n: mate in n plies
     MATE_BOUND = 31000  # least mate score
     MAX_EVALUATION = 20000  # bound of every evaluation, in centipawns
+    DECLARATION = 30500     # DECLARATION - n: a win by declaration or by a try in n plies
     WIN_BY_RULE = 30000     # the opponent gives perpetual check; less than a mate because it may deviate
     INFINITE = 32600
     NO_VALUE = 32601
@@ -53,7 +54,7 @@ cdef enum:
 
 
 cdef inline bint is_win(int value) noexcept nogil:
-    """Return whether this is a win: by mate, by declaration (scored as a mate) or by the opponent's perpetual check."""
+    """Return whether this is a win: by mate, by declaration or by the opponent's perpetual check."""
     return value >= DECISIVE
 
 

@@ -6,7 +6,9 @@ import time
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken, Table, Worker
+from core_ext.engine import (
+    DECLARATION, INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken, Table, Worker,
+)  # fmt: skip
 from tests.conftest import MateProblem, NewWorker, deepen
 from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
@@ -28,7 +30,7 @@ def test_value_of_being_mated(worker: Worker, mate_problems: list[MateProblem]) 
     sfen, solution = next((sfen, solution) for plies, sfen, solution in mate_problems if plies == 3)
     board = Board(sfen)
     board.push(solution[0])
-    assert deepen(worker, board, 6) == 2 - MATE
+    assert deepen(worker, board, 6) == 2 - DECLARATION
 
 
 def test_principal_variation_is_legal_and_leads_with_the_root_move(worker: Worker) -> None:
@@ -186,7 +188,7 @@ def test_declaration_wins(worker: Worker) -> None:
     assert Board(sfen).can_declare("CSARule27")
     worker.configure(declaration="CSARule27")
     after = Board(sfen.replace(" b ", " w "))
-    assert deepen(worker, after, 3) == 2 - MATE
+    assert deepen(worker, after, 3) == 2 - DECLARATION
     worker.configure(declaration="NoEnteringKing")
     assert deepen(worker, after, 1) > -MATE + 2
 
