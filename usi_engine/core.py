@@ -120,13 +120,6 @@ class Core:
     max_evaluation: int
     set_tunable: Callable[[str, int], None]
 
-    def in_plies(self, value: int) -> int | None:
-        """Return plies to mate, negative if the side to move is mated, never 0; None if the value is no mate."""
-        if abs(value) < self.mate_bound:
-            return None
-        plies = max(self.mate - abs(value), 1)
-        return plies if value > 0 else -plies
-
 
 def load_core() -> Core:
     """Import the compiled core. CoreError if it is missing or this processor cannot run it."""

@@ -10,7 +10,6 @@ the data of the chart (docs/figures/levels.py).
 """
 
 import argparse
-import io
 import itertools
 import json
 import math
@@ -27,19 +26,16 @@ from bench.strength.duel import BLACK_POINTS
 from bench.strength.elo import Estimate, estimate
 from bench.table import Steps, print_table
 from core_ext.board import BLACK, Board
-from usi_engine.core import load_core
-from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import INTERNAL
-from usi_engine.game.skill import FULL_STRENGTH, Skill, choose_line, limited, skill_of
 from usi_engine.player import Player, PlayRules, ending_of, read_openings
-from usi_engine.search.iterative import Search, SearchLimits
-from usi_engine.search.report import NEVER, Reporter, SearchStats
+from usi_engine.search.resources import Resources
+from usi_engine.search.search import search
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool, game_rules
+from usi_engine.search.skill import FULL_STRENGTH
+from usi_engine.search.spec import spec_of
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.arguments import whole
 from usi_engine.usi.options import Options
-from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Go
 
 CAPTURER = -1  # number of the capture player
 LONGEST = 400  # plies after which a game is a draw
@@ -55,12 +51,8 @@ class Players:
     """Moves of the levels, of full strength at a number of nodes, and of the capture player."""
 
     def __init__(self, full_nodes: int) -> None:
-        weights = load_evaluation(INTERNAL)
-        self._core, self._options = load_core(), Options()
-        self._stop = self._core.stop_token()
-        self._pool = ThreadPool(self._core, self._stop, 4, 1, weights)
-        self._reporter = Reporter(Writer(io.BytesIO()), self._core, NEVER, lambda: SearchStats(0, 0, 0))
-        self._full = Player(weights, PlayRules(nodes=full_nodes))
+        self._resources = Resources(Options(), print)
+        self._full = Player(self._resources.weights, PlayRules(nodes=full_nodes))
 
     def new_game(self) -> None:
         self._full.new_game()
@@ -69,16 +61,13 @@ class Players:
         """Return a player's move; `seed` is that of the game."""
         if level == CAPTURER:
             return capture(board, seed)
-        skill = skill_of(level)
-        return self._full.think(board)[0] if skill is None else self._skilled(skill, board, seed)
-
-    def _skilled(self, skill: Skill, board: Board, seed: int) -> str:
-        self._pool.new_game()
-        count = self._pool.set_root(board, None, game_rules(self._options))
-        limits = limited(SearchLimits(self._core.max_depth, 0, 1), skill)
-        control = SearchControl(self._stop, TimeLimits())
-        result = Search(self._core, self._pool, control, limits, self._reporter).run(board, count)
-        return choose_line(self._core, board, result.lines, skill, seed).move
+        if level == FULL_STRENGTH:
+            return self._full.think(board)[0]
+        resources = self._resources
+        resources.options.set("SkillLevel", str(level))
+        resources.game_seed = seed
+        spec = spec_of(resources.core, resources.options, Go(depth=resources.core.max_depth), board)
+        return search(resources, spec, SearchControl(resources.stop, TimeLimits())).best.move
 
 
 def capture(board: Board, seed: int) -> str:

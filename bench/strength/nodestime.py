@@ -1,20 +1,18 @@
 """Player with the engine's time management on a clock that counts nodes, independent of the load of the machine."""
 
-import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, cast
+from typing import cast
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, StopToken
 from usi_engine.core import load_core
 from usi_engine.search import timeman
-from usi_engine.search.iterative import Search, SearchLimits
-from usi_engine.search.report import Reporter, SearchStats
+from usi_engine.search.iterative import Search
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool, game_rules
+from usi_engine.search.spec import spec_of
+from usi_engine.search.threads import ThreadPool
 from usi_engine.usi.options import Options
-from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go, Times
 
 TABLE_MEGABYTES = 16
@@ -55,6 +53,8 @@ class NodeControl:
         """Return the milliseconds of this move, counted in nodes."""
         return self._pool.nodes // self._nodes
 
+    total = elapsed
+
     def try_stop(self, without_minimum: bool = False) -> bool:
         """Return True: this clock has no minimum time."""
         return True
@@ -64,11 +64,10 @@ class ClockPlayer:
     """Player with a clock. It never loses on time: after an overstep only increments are left."""
 
     def __init__(self, weights: Evaluation | None, time: NodeTime) -> None:
-        self._core: Any = load_core()
+        self._core = load_core()
         self._time = time
         self._options = Options()
         self._pool = ThreadPool(self._core, StopToken(), TABLE_MEGABYTES, 1, weights)
-        self._reporter = Reporter(Writer(io.BytesIO()), self._core, 0, lambda: SearchStats(0, 0, 0))
         self._left = time.main
 
     def new_game(self) -> None:
@@ -80,10 +79,10 @@ class ClockPlayer:
         left, increment = self._left, self._time.increment
         go = Go(Times(btime=left, wtime=left, binc=increment, winc=increment))
         limits = timeman.time_limits(go, board.turn == BLACK, board.ply, self._options)
-        moves = self._pool.set_root(board, None, game_rules(self._options))
+        spec = spec_of(self._core, self._options, go, board, analysis=True)
+        spec = replace(spec, nodes=(limits.maximum or 1) * self._time.nodes)
         control = NodeControl(limits, self._pool, self._time.nodes)
-        search_limits = SearchLimits(self._core.max_depth, (limits.maximum or 1) * self._time.nodes, 1)
-        search = Search(self._core, self._pool, cast(SearchControl, control), search_limits, self._reporter)
-        result = search.run(board, moves)
+        moves = self._pool.set_root(board, None, spec.rules)
+        result = Search(self._core, self._pool, cast(SearchControl, control), spec).run(moves)
         self._left = max(left + increment - control.elapsed, 0)
         return result.best.move, result.best.value

@@ -35,8 +35,9 @@ from usi_engine import (
     mate,
     second_solutions,
 )
-from usi_engine.api.engine import HEEDED
+from usi_engine.api.engine import OF_A_MOVE
 from usi_engine.api.search_engine import OptionValues
+from usi_engine.book.entry import BookError
 
 LIMIT = 400.0  # seconds of a search that is ended from outside
 MOST_MOMENTS = 50
@@ -227,17 +228,17 @@ def test_something_else_than_a_board_is_refused(engine: Engine) -> None:
 
 def test_options(engine: Engine) -> None:
     """A refused option leaves the others as they were."""
-    assert str(engine.options["Threads"]).startswith("spin default 1 ") and engine.options.keys() == set(HEEDED)
+    assert str(engine.options["Threads"]).startswith("spin default 1 ") and engine.options.keys() == set(OF_A_MOVE)
     assert engine.analyse(Board(DECLARABLE), depth=1).outcome
     engine.configure({"EnteringKingRule": "NoEnteringKing", "Threads": 2})
     assert engine.analyse(Board(DECLARABLE), depth=1).outcome is None and engine.threads == 2
     wrong: list[tuple[OptionValues, str]] = [
-        ({"BookFile": "x.db"}, "Engine has no option 'BookFile'; it has Threads,"),
+        ({"PvInterval": 0}, "Engine has no option 'PvInterval'; it has USI_Hash,"), ({"BookFile": "x.db"}, "'x.db'"),
         ({"Threads": 1, "SlowMover": "fast"}, "option SlowMover cannot be 'fast'; it stays 100"),
         ({"Threads": 513}, "Threads must be from 1 to 512, not 513"), ({"EvalFile": "none.bin"}, "none.bin"),
     ]  # fmt: skip
     for options, reason in wrong:
-        with pytest.raises((ValueError, WeightsError), match=re.escape(reason)):
+        with pytest.raises((ValueError, WeightsError, BookError), match=re.escape(reason)):
             engine.configure(options)
     assert engine.analyse(Board(DECLARABLE), depth=1).outcome is None and engine.threads == 2
     engine.configure({"EvalFile": "<internal>"})
@@ -298,7 +299,7 @@ def test_close_within_watch_ends_the_search_around_it(threads: int) -> None:
                 engine.new_game()
 
     found = engine.analyse(Board(), time=60, watch=watch)
-    assert (seen, found.move is not None, engine._pool) == ([1, 2], True, None)
+    assert (seen, found.move is not None, engine._resources) == ([1, 2], True, None)
     assert found.depth >= 2  # the other thread may be deeper by then, and its result the better one
     refuses_all(engine, "closed")
 

@@ -16,8 +16,7 @@ from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.tree import Candidate, Position, Tree, book_text, weighted, within_margin
-from usi_engine.search.report import Line
-from usi_engine.search.results import Analysis
+from usi_engine.search.results import Analysis, Score, Variation
 
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 START = Board().sfen()
@@ -131,7 +130,8 @@ def test_the_text_is_sorted() -> None:
 
 def test_the_journal_keeps_results(tmp_path: Path) -> None:
     """A damaged line is skipped; other settings are refused."""
-    path, lines = tmp_path / "folder" / "j", (Line(("7g7f", "3c3d"), 12, 8), Line(("2g2f",), 9, 8))
+    path = tmp_path / "folder" / "j"
+    lines = (Variation(Score(12), ("7g7f", "3c3d"), 8), Variation(Score(9), ("2g2f",), 8))
     Journal(path, {"nodes": 5}).put(START, lines)
     with path.open("ab") as file:
         file.write(b'nonsense\n[4]\n["a b", [[1]]]\n["\xff b -", [[1, 2, "7g7f"]]]\n' + b"[" * 100_000)

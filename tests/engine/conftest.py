@@ -9,7 +9,7 @@ import pytest
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Program
 from usi_engine.core import Core, load_core
-from usi_engine.game import resources
+from usi_engine.search import resources
 
 SMALL_TABLE = "setoption name USI_Hash value 4"
 ONE_THREAD = "setoption name Threads value 1"

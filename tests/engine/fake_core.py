@@ -179,6 +179,9 @@ class ScriptedSolver:
         if not script.solvers or megabytes > script.most_megabytes:
             raise MemoryError(f"no memory for a mate table of {megabytes} MB")
 
+    def clear(self) -> None:
+        """Do nothing."""
+
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
         self.script.solved.append(aim)
         self.script.solved_within.append(node_limit)

@@ -16,7 +16,7 @@ from tests.eval.nnue.networks import shifted
 from usi_engine.core import load_core
 from usi_engine.evaluation.names import INTERNAL, PACKAGED
 from usi_engine.evaluation.network_file import read_network, write_network
-from usi_engine.game import thinking
+from usi_engine.search import search
 
 MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
 
@@ -49,7 +49,7 @@ def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monk
         time.sleep(0.2 if aim == "first" else 0)
         return found
 
-    monkeypatch.setattr(thinking, "MATE_NODES_PER_MS", 0)
+    monkeypatch.setattr(search, "MATE_NODES_PER_MS", 0)
     engine = scripted(Script(solve_seconds=0.1))
     engine.send("isready", MATE_IN_THREE)
     monkeypatch.setattr(ScriptedSolver, "solve", late)

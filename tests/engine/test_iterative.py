@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import threading
 import time
 from functools import partial
@@ -17,38 +16,35 @@ from tests.engine.usi_transport import InProcess
 from tests.positions import MATSURI
 from tests.programs import quickest
 from usi_engine.core import Core, legal_part, load_core
-from usi_engine.game.thinking import RESIGN, Answer, answer_of
 from usi_engine.search import threads as search_threads
-from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
-from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats
+from usi_engine.search.iterative import Search, Window, iterative_deepening
+from usi_engine.search.results import Analysis, PlayResult, Score, Variation
+from usi_engine.search.search import checked_move
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool, best_thread, game_rules
+from usi_engine.search.spec import spec_of
+from usi_engine.search.threads import ThreadPool, best_thread
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.options import Options
-from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Go
 
 TIMED = TimeLimits(optimum=300, maximum=600)
 
 
-def search(
-    script: Script, times: TimeLimits = TIMED, limits: SearchLimits | None = None, threads: int = 1
-) -> tuple[SearchResult, int]:
+def search(script: Script, times: TimeLimits = TIMED, threads: int = 1, **limits: int) -> tuple[Analysis, int]:
     """Search the start position; return the result and the time in milliseconds."""
     begun = time.perf_counter()
-    result = search_board(make_core(script), Board(), limits or SearchLimits(60, 0, 1), times, threads)
+    result = search_board(make_core(script), Board(), times, threads, **limits)
     return result, int((time.perf_counter() - begun) * 1000)
 
 
-def search_board(
-    core: Core, board: Board, limits: SearchLimits, times: TimeLimits | None = None, threads: int = 1
-) -> SearchResult:
+def search_board(core: Core, board: Board, times: TimeLimits, threads: int = 1, **limits: int) -> Analysis:
+    """Search to depth 60; `limits` are `depth`, `nodes` and `multipv` of a Spec."""
     stop = StopToken()
     pool = ThreadPool(core, stop, 1, threads)
-    control = SearchControl(stop, times or TimeLimits())
-    reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(pool.nodes, control.total, 0))
-    count = pool.set_root(board, None, game_rules(Options()))
+    go = Go(depth=limits.get("depth", 60), nodes=limits.get("nodes"))
+    spec = spec_of(core, Options(), go, board, multipv=limits.get("multipv", 1))
     try:
-        return Search(core, pool, control, limits, reporter).run(board, count)
+        return Search(core, pool, SearchControl(stop, times), spec).run(pool.set_root(board, None, spec.rules))
     finally:
         pool.join_helpers()
 
@@ -82,8 +78,8 @@ def test_a_search_that_ends_within_its_first_move(monkeypatch: pytest.MonkeyPatc
     """If even the nodes of depth 1 do not suffice for one move, a root move has the static value."""
     monkeypatch.setattr(search_threads, "DEPTH_ONE_NODES", 1)
     script = Script(seconds=lambda depth: 0.0)
-    result, _ = search(script, TimeLimits(), SearchLimits(60, 1, 3))
-    assert result == SearchResult(1, (Line((Board().legal_moves()[0],), 7),))
+    result, _ = search(script, TimeLimits(), nodes=1, multipv=3)
+    assert (result.depth, result.lines) == (1, (Variation(Score(7), (Board().legal_moves()[0],)),))
 
 
 def test_round_up_waits_for_its_second() -> None:
@@ -94,21 +90,21 @@ def test_round_up_waits_for_its_second() -> None:
 
 
 def test_node_limit_is_shared_out() -> None:
-    script, limits = Script(seconds=lambda depth: 0.0), SearchLimits(60, 4000, 1)
-    (alone, _), (together, _) = (search(script, TimeLimits(), limits, threads) for threads in (1, 4))
+    script = Script(seconds=lambda depth: 0.0)
+    (alone, _), (together, _) = (search(script, TimeLimits(), threads, nodes=4000) for threads in (1, 4))
     assert alone.depth > together.depth >= 3
 
 
 def test_depth_limit() -> None:
     script = Script(seconds=lambda depth: 0.0)
-    result, _ = search(script, TimeLimits(), SearchLimits(7, 0, 1), threads=3)
+    result, _ = search(script, TimeLimits(), threads=3, depth=7)
     assert result.depth == 7
     assert max(window[0] for window in script.windows) == 7
 
 
 def test_helpers_stop_with_the_main_thread() -> None:
     script = Script(seconds=lambda depth: 30.0 if threading.current_thread().name == "helper" else 0.0)
-    _, taken = search(script, TimeLimits(), SearchLimits(4, 0, 1), threads=3)
+    _, taken = search(script, TimeLimits(), threads=3, depth=4)
     assert taken < 1000
 
 
@@ -121,14 +117,14 @@ def test_the_best_thread_is_played() -> None:
     def seconds(depth: int) -> float:
         return 0.01 * depth * (1 - best(depth))
 
-    script, limits = Script(best=best, seconds=seconds), SearchLimits(5, 0, 1)
-    (alone, _), (voted, _) = (search(script, TimeLimits(), limits, threads) for threads in (1, 3))
+    script = Script(best=best, seconds=seconds)
+    (alone, _), (voted, _) = (search(script, TimeLimits(), threads, depth=5) for threads in (1, 3))
     assert voted.best.move != alone.best.move
     assert len(voted.lines) == 1
 
 
-def result(move: str, value: int, depth: int = 10) -> SearchResult:
-    return SearchResult(depth, (Line((move, "3c3d"), value, depth, depth + 2),))
+def result(move: str, value: int, depth: int = 10) -> Analysis:
+    return Analysis((Variation(Score(value), (move, "3c3d"), depth, depth + 2),), Score(value), depth)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +140,7 @@ def result(move: str, value: int, depth: int = 10) -> SearchResult:
         ([result("7g7f", -31990, 20), result("2g2f", -31980, 25)], 0),
     ],
 )
-def test_best_thread(results: list[SearchResult], chosen: int) -> None:
+def test_best_thread(results: list[Analysis], chosen: int) -> None:
     assert best_thread(results, 31_000) == results[chosen]
 
 
@@ -156,7 +152,7 @@ def test_lines_of_one_depth_are_sorted(stuck: tuple[int, int] | None, lines: lis
     """Each line of a depth is better than the one before; in the second case the time ends within the third of them."""
     script = Script(seconds=lambda depth: 0.0, stuck=stuck)
     script.value = lambda depth: 100 * depth + 80 * script.windows[-1][3]
-    result, _ = search(script, TimeLimits(maximum=100 if stuck else None), SearchLimits(4, 0, 3))
+    result, _ = search(script, TimeLimits(maximum=100 if stuck else None), depth=4, multipv=3)
     assert [(line.depth, line.value) for line in result.lines] == lines
 
 
@@ -232,7 +228,7 @@ def test_a_move_above_the_window_is_played_if_its_value_is_not_found(other: bool
     otherwise the depth before tells more.
     """
     script = Script(value=lambda depth: 500 if depth == 9 else 0, best=lambda depth: int(other and depth == 9))
-    result, _ = search(script, TimeLimits(), SearchLimits(60, 100 * sum(range(10)) + 1, 1))
+    result, _ = search(script, TimeLimits(), nodes=100 * sum(range(10)) + 1)
     assert [window[0] for window in script.windows] == [*range(1, 10), 8]
     assert result.best.move == sorted(Board().legal_moves())[int(other)]
     assert (result.depth, result.best.value) == ((9, script.windows[8][2]) if other else (8, 0))
@@ -254,14 +250,14 @@ def test_legal_part(board: Board) -> None:
 @pytest.mark.parametrize(
     ("pv", "answer"),
     [
-        (("7g7f", "3c3d", "2g2f"), Answer("7g7f", "3c3d")),
-        (("7g7f", "7g7f"), Answer("7g7f")),
-        (("7g7e", "3c3d"), Answer(Board().legal_moves()[0])),
+        (("7g7f", "3c3d", "2g2f"), PlayResult("7g7f", "3c3d")),
+        (("7g7f", "7g7f"), PlayResult("7g7f")),
+        (("7g7e", "3c3d"), PlayResult(Board().legal_moves()[0])),
     ],
 )
-def test_best_move_and_ponder_move_are_checked(board: Board, pv: tuple[str, ...], answer: Answer) -> None:
-    assert answer_of(board, pv) == answer
-    assert answer_of(Board("7k1/7G1/7P1/9/9/9/9/9/4K4 w - 1"), pv) == RESIGN
+def test_best_move_and_ponder_move_are_checked(board: Board, pv: tuple[str, ...], answer: PlayResult) -> None:
+    assert checked_move(board, pv) == answer
+    assert checked_move(Board("7k1/7G1/7P1/9/9/9/9/9/4K4 w - 1"), pv).end == "resign"
 
 
 @pytest.fixture
@@ -336,9 +332,9 @@ def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
     assert time.perf_counter() - begun >= 0.5
 
 
-def searched_by_the_core(sfen: str, nodes: int, lines: int = 1) -> SearchResult:
+def searched_by_the_core(sfen: str, nodes: int, lines: int = 1) -> Analysis:
     board = Board(sfen)
-    result = search_board(load_core(), board, SearchLimits(60, nodes, lines))
+    result = search_board(load_core(), board, TimeLimits(), nodes=nodes, multipv=lines)
     assert board.is_legal(result.best.move)
     return result
 

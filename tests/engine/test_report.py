@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from core_ext.engine import MATE, MATE_BOUND, MAX_EVALUATION
-from usi_engine.core import load_core
-from usi_engine.search.report import FIRST_BOUND_TIME, Line, Reporter, SearchResult, SearchStats, info_line
+from usi_engine.game.report import FIRST_BOUND_TIME, Reporter, info_lines
+from usi_engine.search.iterative import analysis_of
+from usi_engine.search.results import Score, Variation
 from usi_engine.usi.output import Writer
 
 
@@ -17,8 +18,8 @@ class Clock:
     """A reporter whose time is set by the test."""
 
     def __init__(self, interval: int) -> None:
-        self.time, self._stream = 0, io.BytesIO()
-        self.reporter = Reporter(Writer(self._stream), load_core(), interval, lambda: SearchStats(10, self.time, 0))
+        self._stream = io.BytesIO()
+        self.reporter = Reporter(Writer(self._stream), interval)
 
     def bounds_at(self, *times: int) -> list[int]:
         """Return the times at which a bound is printed."""
@@ -29,12 +30,12 @@ class Clock:
         return [time for time in times if self._prints(time, "exact")]
 
     def _prints(self, time: int, bound: str) -> bool:
-        self.time, before = time, len(self._stream.getvalue())
-        line = Line(("7g7f",), 30, 5, 7, bound)
+        before = len(self._stream.getvalue())
+        found = replace(analysis_of([Variation(Score(30), ("7g7f",), 5, 7, bound)], 5), time=time / 1000)
         if bound == "exact":
-            self.reporter.iteration(SearchResult(5, (line,)))
+            self.reporter.result(found)
         else:
-            self.reporter.bound(line, 1)
+            self.reporter.bound(found, 1)
         return len(self._stream.getvalue()) > before
 
 
@@ -70,11 +71,11 @@ def test_without_an_interval_everything_is_printed(time: int) -> None:
 )
 def test_info_line(value: int, bound: str, score: str) -> None:
     """The greatest ply is at least the depth: a line of an earlier depth may have been searched less far."""
-    core, line = load_core(), Line(("7g7f", "3c3d"), value, 5, 7, bound)
+    line = Variation(Score(value), ("7g7f", "3c3d"), 5, 7, bound)
     stats = f"score {score} nodes 3000 nps 2000 hashfull 9 time 1500 multipv 2 pv 7g7f 3c3d"
-    assert info_line(core, line, SearchStats(3000, 1500, 9), 2) == f"info depth 5 seldepth 7 {stats}"
-    shallow = replace(line, seldepth=0)
-    assert info_line(core, shallow, SearchStats(3000, 1500, 9), 2) == f"info depth 5 seldepth 5 {stats}"
+    for seldepth, shown in ((7, 7), (0, 5)):
+        found = replace(analysis_of([replace(line, seldepth=seldepth)], 5), nodes=3000, time=1.5, hashfull=9)
+        assert info_lines(found, 2) == [f"info depth 5 seldepth {shown} {stats}"]
 
 
 @pytest.mark.parametrize("length", [1, 2])

@@ -14,10 +14,11 @@ from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
 from usi_engine.core import Core, CoreError
-from usi_engine.game import session, thinking
+from usi_engine.game import session
 from usi_engine.game.console import perft
 from usi_engine.game.loop import LONGEST_LINE
 from usi_engine.game.mating import MIN_SHORTEST_MATE_NODES
+from usi_engine.search import search
 
 # Black mates by G*2b, with a third gold also in three plies.
 MATE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
@@ -220,7 +221,7 @@ def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> No
 
 
 def test_loading_prints_empty_lines(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("usi_engine.game.resources.KEEPALIVE_SECONDS", 0.1)
+    monkeypatch.setattr("usi_engine.game.session.KEEPALIVE_SECONDS", 0.1)
     converse(scripted(Script(load_seconds=0.35)), "isready", expect=["^$", "^$", "^readyok$"])
 
 
@@ -297,7 +298,7 @@ def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:
 def test_a_mate_is_searched_before_the_search(
     scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, nodes: int, solved: list[str]
 ) -> None:
-    monkeypatch.setattr(thinking, "MATE_NODES_PER_MS", nodes)
+    monkeypatch.setattr(search, "MATE_NODES_PER_MS", nodes)
     script = Script(solution=MATE_IN_ONE, solve_seconds=0)
     converse(scripted(script), "isready", MATE_IN_THREE, "go byoyomi 100", expect=["^bestmove"])
     assert script.solved == solved

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import statistics
+from dataclasses import replace
 
 import pytest
 
@@ -14,10 +15,12 @@ from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
 from tests.programs import ROOT
 from usi_engine.core import load_core
-from usi_engine.game import skill as skills
-from usi_engine.game.skill import BLIND_LEVEL, FULL_STRENGTH, Skill, allows_mate, choose_line, is_loud, skill_of
-from usi_engine.search.iterative import SearchLimits
-from usi_engine.search.report import Line
+from usi_engine.search import skill as skills
+from usi_engine.search.results import Score, Variation
+from usi_engine.search.skill import BLIND_LEVEL, FULL_STRENGTH, Skill, allows_mate, choose_line, is_loud, skill_of
+from usi_engine.search.spec import Spec, spec_of
+from usi_engine.usi.options import Options
+from usi_engine.usi.protocol import Go
 
 CORE = load_core()
 # Black mates by G*5b; anything else does not.
@@ -40,8 +43,14 @@ def test_each_level_sees_more_than_the_one_before() -> None:
 def test_limits_of_a_go_are_narrowed() -> None:
     """They are never widened; MultiPV may ask for more lines."""
     assert skill_of(FULL_STRENGTH) is None
-    assert skills.limited(SearchLimits(127, 0, 1), skill(0)) == SearchLimits(1, skill(0).nodes, skill(0).lines)
-    assert skills.limited(SearchLimits(3, 500, 90), skill(19)) == SearchLimits(3, 500, 90)
+    wide = spec_of(CORE, Options(), Go(), Board())
+    narrow = replace(wide, depth=3, nodes=500, multipv=90)
+    assert limits(wide.at_level(skill(0))) == (1, skill(0).nodes, skill(0).lines)
+    assert limits(narrow.at_level(skill(19))) == (3, 500, 90)
+
+
+def limits(spec: Spec) -> tuple[int, int, int]:
+    return spec.depth, spec.nodes, spec.multipv
 
 
 def test_the_error_repeats_and_is_normal() -> None:
@@ -51,14 +60,14 @@ def test_the_error_repeats_and_is_normal() -> None:
     assert abs(statistics.stdev(numbers) - 1) < 0.1
 
 
-def lines_for(board: Board, value: int = 0) -> list[Line]:
+def lines_for(board: Board, value: int = 0) -> list[Variation]:
     """Return all legal moves with the same value."""
-    return [Line((move,), value) for move in board.legal_moves()]
+    return [Variation(Score(value), (move,)) for move in board.legal_moves()]
 
 
 def choices(level: int, seeds: range, board: Board, best: str, ahead: int) -> int:
     """Return in how many games of these seeds the level finds a move that is better by `ahead` centipawns."""
-    lines = [Line(line.pv, ahead * (line.move == best)) for line in lines_for(board)]
+    lines = [Variation(Score(ahead * (line.move == best)), line.pv) for line in lines_for(board)]
     return sum(choose_line(CORE, board, lines, skill(level), seed).move == best for seed in seeds)
 
 
@@ -104,10 +113,10 @@ def test_no_mate_in_one_is_given_away() -> None:
     board = Board("4k4/9/9/9/9/9/4p4/9/4K4 b 2R2Bg3G4S4N4L17P 1")
     careless = {move for move in board.legal_moves() if allows_mate(board, move)}
     assert careless
-    lines = [Line((move,), 500 * (move in careless)) for move in board.legal_moves()]
+    lines = [Variation(Score(500 * (move in careless)), (move,)) for move in board.legal_moves()]
     for seed in range(20):
         assert choose_line(CORE, board, lines, skill(BLIND_LEVEL + 1), seed).move not in careless
-    assert choose_line(CORE, board, [Line((min(careless),), 0)], skill(9), 1).move == min(careless)
+    assert choose_line(CORE, board, [Variation(Score(0), (min(careless),))], skill(9), 1).move == min(careless)
     assert board.moves() == []
 
 
@@ -115,7 +124,7 @@ def test_no_mate_in_one_is_given_away() -> None:
 def test_the_lowest_levels_overlook_mates(level: int, least: int, most: int) -> None:
     """They play a mate only by chance."""
     board = Board(MATE)
-    lines = [Line((move,), (CORE.mate - 1) * (move == "G*5b")) for move in board.legal_moves()]
+    lines = [Variation(Score((CORE.mate - 1) * (move == "G*5b")), (move,)) for move in board.legal_moves()]
     found = sum(choose_line(CORE, board, lines, skill(level), seed).move == "G*5b" for seed in range(60))
     assert least <= found <= most
 
@@ -123,7 +132,7 @@ def test_the_lowest_levels_overlook_mates(level: int, least: int, most: int) -> 
 def test_mates_count_by_their_length() -> None:
     """A shorter mate is better, being mated later too; both are beyond any other value."""
     values = [CORE.mate - 1, CORE.mate - 9, 20000, 100, -20000, 8 - CORE.mate, 2 - CORE.mate]
-    seen = [skills.certain(CORE, value) for value in values]
+    seen = [skills.certain(CORE, Score(value)) for value in values]
     assert seen == sorted(set(seen), reverse=True)
 
 

@@ -22,7 +22,7 @@ from usi_engine.evaluation.architecture import Architecture, parse_name
 from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, PACKAGED, WeightsError
 from usi_engine.evaluation.network_file import NetworkFile, write_network
-from usi_engine.game.resources import Resources
+from usi_engine.search.resources import Resources
 from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.output import Writer
 
@@ -88,7 +88,7 @@ def resources(*options: tuple[str, str]) -> tuple[Resources, Options]:
     chosen = Options()
     for name, value in (("USI_Hash", "1"), *options):
         assert chosen.set(name, value) is None
-    return Resources(chosen, Writer(io.BytesIO()), load_core), chosen
+    return Resources(chosen, lambda text: None, load_core), chosen
 
 
 def test_eval_dir_is_used_if_no_eval_file_is_set(folder: Path) -> None:
@@ -152,7 +152,7 @@ def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
     assert [one.fv_scale for one in found if isinstance(one, Network)] == [24, 24, 16]
     written = io.BytesIO()
     options = Options()
-    loaded = Resources(options, Writer(written), load_core)
+    loaded = Resources(options, Writer(written).info, load_core)
     options.set("EvalDir", str(folder))
     loaded.load()
     assert isinstance(loaded.weights, Network) and loaded.weights.fv_scale == 24
@@ -191,7 +191,7 @@ def test_an_unreadable_eval_options_is_one_line(folder: Path) -> None:
     (folder / "eval_options.txt").write_bytes(b"\xff" * (1 << 20))
     written, options = io.BytesIO(), Options()
     options.set("EvalFile", str(folder / "nn.bin"))
-    assert Resources(options, Writer(written), load_core).weights is not None
+    assert Resources(options, Writer(written).info, load_core).weights is not None
     (line,) = written.getvalue().decode().splitlines()
     assert "eval_options.txt" in line and "1048576 bytes" in line
     network = load_evaluation(str(folder))  # without a word

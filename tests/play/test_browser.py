@@ -32,7 +32,7 @@ from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.shared_game import SharedGame
 from usi_engine.records.tree import Record
-from usi_engine.usi.protocol import STARTPOS
+from usi_engine.usi.protocol import STARTPOS, Go
 
 TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
 JSON = {"Content-Type": "application/json"}
@@ -264,7 +264,7 @@ def test_ends_without_a_move(opened: list[Pages], action: str, start: str, endin
 
 
 def test_a_hint(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("usi_engine.play.shared_game.HINT_MILLISECONDS", 20)
+    monkeypatch.setattr("usi_engine.play.shared_game.HINT", Go(movetime=20))
     assert pages.act("hint")[1]["state"]["thinking"]
     state = pages.until("thinking", False)
     assert state["hint"]["usi"] in state["legal"]
@@ -309,15 +309,6 @@ def test_no_clock_runs_before_the_game(opened: list[Pages]) -> None:
     pages.shared.check()
     state = pages.shared.state()
     assert (state["ending"], state["clock"]["running"], state["legal"]) == ("", "", [])
-
-
-def test_an_engine_that_has_ended(opened: list[Pages]) -> None:
-    """The program ends with its message, instead of waiting for a move."""
-    opened.append(pages := Pages())
-    pages.opponent.close()
-    pages.act("move", move="7g7f")
-    with pytest.raises(CoreError, match="the engine has ended"):
-        check_for_a_while(pages)
 
 
 def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:

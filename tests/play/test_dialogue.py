@@ -23,6 +23,7 @@ from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save, side_and_level
 from usi_engine.play.screen import Screen, View
 from usi_engine.records.tree import Record
+from usi_engine.search.results import Score
 from usi_engine.usi.protocol import STARTPOS
 
 CORE = load_core()
@@ -159,10 +160,10 @@ def test_hint_is_at_full_strength_and_the_level_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "text"), [("cp -35", "-0.3 pawns"), ("cp 120 lowerbound", "+1.2 pawns"), ("mate 5", "mate in 5 plies"),
-                        ("mate -4", "mated in 4 plies"), ("", "")],
+    ("score", "text"), [(Score(-35), "-0.3 pawns"), (Score(120), "+1.2 pawns"), (None, ""),
+                        (Score.mate_in(5, 0), "mate in 5 plies"), (Score.mate_in(4, 1).pov(0), "mated in 4 plies")],
 )  # fmt: skip
-def test_values_in_words(score: str, text: str) -> None:
+def test_values_in_words(score: Score | None, text: str) -> None:
     assert value_text(score) == text
 
 

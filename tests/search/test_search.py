@@ -7,14 +7,23 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import (
-    DECLARATION, INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken, Table, Worker,
+    DECLARATION,
+    INFINITE,
+    MATE,
+    MATE_BOUND,
+    MAX_DEPTH,
+    MAX_EVALUATION,
+    StopToken,
+    Table,
+    Worker,
 )  # fmt: skip
 from tests.conftest import MateProblem, NewWorker, deepen
 from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
+from usi_engine.game.report import score_text
 from usi_engine.search.iterative import iterative_deepening
-from usi_engine.search.report import score_text
+from usi_engine.search.results import Score
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
 
@@ -271,9 +280,8 @@ def test_a_superior_position_has_no_score_of_its_own() -> None:
 
 
 def test_a_win_by_rule_is_shown_as_the_greatest_evaluation() -> None:
-    core = load_core()
-    assert score_text(core, 29_994) == f"score cp {MAX_EVALUATION}"
-    assert score_text(core, -29_994, "upper") == f"score cp {-MAX_EVALUATION} upperbound"
-    assert score_text(core, MAX_EVALUATION) == f"score cp {MAX_EVALUATION}"
-    assert score_text(core, -MATE_BOUND) == "score mate -1000"
+    assert score_text(Score(29_994)) == score_text(Score(30_499)) == f"score cp {MAX_EVALUATION}"
+    assert score_text(Score(-29_994), "upper") == f"score cp {-MAX_EVALUATION} upperbound"
+    assert score_text(Score(MAX_EVALUATION)) == f"score cp {MAX_EVALUATION}"
+    assert score_text(Score(-MATE_BOUND)) == "score mate -1000"
     assert MAX_EVALUATION < MATE_BOUND < INFINITE

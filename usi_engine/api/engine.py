@@ -8,39 +8,28 @@ print(found.move, found.score, found.pv)
 from __future__ import annotations
 
 import copy
-import io
+import logging
 import os
 import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
 from usi_engine.api.stream import WATCH, next_of
 from usi_engine.api.usi_process import UsiEngine
-from usi_engine.core import Core, load_core
-from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import INTERNAL
-from usi_engine.search.iterative import Search, SearchLimits
-from usi_engine.search.report import NEVER, Reporter, SearchResult, SearchStats
-from usi_engine.search.results import (
-    Analysis,
-    Limit,
-    PlayResult,
-    Score,
-    Variation,
-    Watch,
-    checked_number,
-    copy_of,
-    decided_play,
-    decided_score,
-)
+from usi_engine.core import load_core
+from usi_engine.evaluation.names import INTERNAL, MATERIAL
+from usi_engine.search.iterative import ignore
+from usi_engine.search.resources import Resources
+from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, checked_number, copy_of, decided
+from usi_engine.search.search import chosen_move, search
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import Runner, ThreadPool, game_rules
-from usi_engine.search.timeman import TimeLimits, time_limits
+from usi_engine.search.spec import Spec, spec_of
+from usi_engine.search.threads import Runner
+from usi_engine.search.timeman import time_limits
 from usi_engine.usi.options import DECLARED, Option, Options
-from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go
 
 if TYPE_CHECKING:
@@ -49,26 +38,12 @@ if TYPE_CHECKING:
 
 # A value of the option EvalFile, piece values by letter, or a loaded evaluation; None: usual piece values.
 EvaluationSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, int] | Evaluation | None"
+Found = TypeVar("Found")
 MEGABYTES = 64
-# The options that concern a search, and those for which TT and threads are made anew.
-HEEDED = (
-    "Threads", "USI_Hash", "EvalFile", "EnteringKingRule", "MaxMovesToDraw", "DrawValueBlack", "DrawValueWhite",
-    "GenerateAllLegalMoves", "NetworkDelay", "NetworkDelay2", "MinimumThinkingTime", "SlowMover", "RoundUpToFullSecond",
-)  # fmt: skip
-MADE_ANEW = frozenset({"Threads", "USI_Hash", "EvalFile"})
 OWN_DEFAULTS = {"Threads": 1, "USI_Hash": MEGABYTES}
-
-
-class Watched(Reporter):
-    """A reporter that passes each iteration to `watch` and prints nothing."""
-
-    def __init__(self, core: Core, watch: Callable[[SearchResult], None]) -> None:
-        super().__init__(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(0, 0, 0))
-        self._watch = watch
-
-    def iteration(self, result: SearchResult) -> None:
-        """Pass the iteration on."""
-        self._watch(result)
+# Options that concern only what is printed, `go mate`, or an argument of `analyse`.
+NOT_OF_A_MOVE = {"MultiPV", "PvInterval", "ConsiderationMode", "MateShortest"}
+OF_A_MOVE = {name: kind for name, kind in DECLARED.items() if name not in NOT_OF_A_MOVE}
 
 
 class Engine(SearchEngine):
@@ -77,7 +52,7 @@ class Engine(SearchEngine):
     `evaluation` is a value of the option EvalFile (`<internal>`, `kpp`, `material`, the path of a file), a mapping of
     piece values as for PieceValues, or a loaded evaluation; `options` are set as by `configure`. One thread at a time
     may call it, in the process that made it; others get a RuntimeError. WeightsError if the evaluation cannot be read,
-    MemoryError, CoreError, ValueError; RuntimeError if no thread can be started.
+    BookError, MemoryError, CoreError, ValueError; RuntimeError if no thread can be started.
     """
 
     popen = UsiEngine  # starts another USI engine
@@ -93,42 +68,59 @@ class Engine(SearchEngine):
         super().__init__(load_core())
         checked_spin("Threads", threads)
         checked_spin("USI_Hash", megabytes)
-        self._stop = self._core.stop_token()
-        given = {"Threads": threads, "USI_Hash": megabytes, **(options or {})}
-        self._options = Options()
-        self._pool: ThreadPool | None = None
-        self._set(given, evaluation)
+        own: dict[str, str | int | bool | None] = {"Threads": threads, "USI_Hash": megabytes}
+        given = None
+        if evaluation is None or isinstance(evaluation, str | os.PathLike):
+            own["EvalFile"] = MATERIAL if evaluation is None else os.fspath(evaluation)
+        elif "EvalFile" not in (options or {}):
+            given = piece_values(evaluation) if isinstance(evaluation, Mapping) else evaluation
+        chosen = changed_options(Options(), {**own, **(options or {})})
+        tell = logging.getLogger(__name__).info
+        self._resources: Resources | None = Resources(chosen, tell, strict=True, given=given)
+        self._stop = self._resources.stop
+        self._resources.load()
         self._runner = Runner("search")
 
     @property
     def options(self) -> dict[str, Option]:
         """The options by name, with type, default and range."""
         own = {name: replace(DECLARED[name], default=number) for name, number in OWN_DEFAULTS.items()}
-        return {name: own.get(name, DECLARED[name]) for name in HEEDED}
+        return {name: own.get(name, option) for name, option in OF_A_MOVE.items()}
+
+    @property
+    def threads(self) -> int:
+        """The number of search threads, fewer than the option if the system refuses some."""
+        with self._exclusive_resources() as resources:
+            return len(resources.pool.workers)
 
     def configure(self, options: OptionValues) -> None:
-        """Set options that concern the search; a new value of Threads, USI_Hash or EvalFile clears the TT.
+        """Set options that concern a move; a new value of USI_Hash or EvalFile clears the TT.
 
-        ValueError for an option it does not have or a refused value, WeightsError, MemoryError: nothing is changed.
+        ValueError for an option it does not have or a refused value, WeightsError, BookError, MemoryError: no option is
+        changed.
         """
-        with self._exclusive_pool():
-            self._set(options, self._weights)
-
-    def _play(self, board: Board, limit: Limit) -> PlayResult:
-        found = self._search(board, limit, 1, None, None)
-        if found.outcome is not None:
-            return decided_play(found, board.turn)
-        return PlayResult(found.move, found.pv[1] if found.pv[1:] else None, found.score)
+        with self._exclusive_resources() as resources:
+            before = resources.options, resources.given
+            resources.options = changed_options(resources.options, options)
+            resources.recheck_files()
+            if "EvalFile" in options:
+                resources.given = None
+            try:
+                resources.load()
+            except BaseException:
+                resources.options, resources.given = before
+                resources.load()
+                raise
 
     def static_value(self, board: Board) -> int:
         """Return the static value in centipawns for the side to move."""
-        with self._exclusive_pool() as pool:
-            return dict(pool.main.evaluate(copy_of(board)))["total"]
+        with self._exclusive_resources() as resources:
+            return dict(resources.pool.main.evaluate(copy_of(board)))["total"]
 
     def new_game(self) -> None:
-        """Forget earlier searches: the next one gives the same result as a new engine's."""
-        with self._exclusive_pool() as pool:
-            pool.new_game()
+        """Forget earlier searches: at full strength the next one gives the same result as a new engine's."""
+        with self._exclusive_resources() as resources:
+            resources.new_game()
 
     def stop(self) -> None:
         """End the search of another thread; it returns its result so far, at least depth 1."""
@@ -147,61 +139,53 @@ class Engine(SearchEngine):
             return
         while not self._turn.acquire(timeout=WATCH):
             self._stop.set()  # repeatedly, because a search that begins clears it
-        self._pool = None
+        self._resources = None
         self._turn.release()
+
+    def _play(self, board: Board, limit: Limit) -> PlayResult:
+        return chosen_move(*self._found(board, limit.go()))
 
     def _search(
         self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
     ) -> Analysis:
         """Search until the limit, or until `stop` without one."""
         checked_spin("MultiPV", multipv)
-        end = limit or Limit(depth=self._core.max_depth)
-        wanted = SearchLimits(end.depth or self._core.max_depth, end.nodes or 0, multipv)
-        with self._exclusive_pool() as pool:
-            outcome = board.outcome(self._options.text("EnteringKingRule"))
-            if outcome is not None:
-                return Analysis((), decided_score(self._core, outcome, board), 0, 0, 0.0, outcome)
+        go = (limit or Limit()).go(checked_moves(board, moves))
+        return self._found(board, go, watch, multipv=multipv)[2]
+
+    def _found(
+        self, board: Board, go: Go, watch: Watch | None = None, *, multipv: int = 0
+    ) -> tuple[Spec, SearchControl, Analysis]:
+        """Return the result of a search and what it was made from. `multipv`: lines of an analysis, 0 to play."""
+        with self._exclusive_resources() as resources:
+            spec = spec_of(self._core, resources.options, go, board, analysis=bool(multipv), multipv=multipv)
             self._end_search()  # one that a second interrupt left behind
-            roots = pool.set_root(board, checked_moves(moves), game_rules(self._options))
             self._stop.clear()
-            control = SearchControl(self._stop, self._time_limits(end, board))
+            limits = time_limits(go, board.turn == self._core.black, board.ply, resources.options)
+            control = SearchControl(self._stop, limits)
 
-            def run() -> SearchResult:
+            def run() -> Analysis:
                 try:
-                    return Search(self._core, pool, control, wanted, Watched(self._core, report)).run(board, roots)
+                    return search(resources, spec, control, on_result=watch or ignore)
                 finally:
-                    pool.join_helpers()
+                    resources.wait_for_helpers()
 
-            def report(result: SearchResult) -> None:
-                if watch:
-                    watch(self._analysis(result, pool, control, board.turn))
-
-            return self._analysis(self._interruptible(run), pool, control, board.turn)
-
-    def _set(self, options: OptionValues, evaluation: EvaluationSource) -> None:
-        """Set options; make TT and threads anew if they need it. `evaluation` counts unless EvalFile is given."""
-        changed = changed_options(self._options, options)
-        if MADE_ANEW & options.keys():
-            weights = loaded(self._core, changed.text("EvalFile") if "EvalFile" in options else evaluation)
-            sizes = changed.number("USI_Hash"), changed.number("Threads")
-            self._pool = pool = ThreadPool(self._core, self._stop, *sizes, weights)
-            self._weights, self.threads = weights, len(pool.workers)  # fewer if the system refuses some
-        self._options = changed
+            return spec, control, decided(board, spec.rules.declaration) or self._interruptible(run)
 
     @contextmanager
-    def _exclusive_pool(self) -> Iterator[ThreadPool]:
-        """Yield the pool to one thread at a time; free it if `close` was called in the meantime. RuntimeError."""
+    def _exclusive_resources(self) -> Iterator[Resources]:
+        """Let one thread at a time in; free the memory if `close` was called in the meantime. RuntimeError."""
         with self._exclusive():
-            assert self._pool is not None
+            assert self._resources is not None
             try:
-                yield self._pool
+                yield self._resources
             finally:
                 if self._closed:
-                    self._pool = None
+                    self._resources = None
 
-    def _interruptible(self, search: Callable[[], SearchResult]) -> SearchResult:
+    def _interruptible(self, search: Callable[[], Found]) -> Found:
         """Run a search on another thread: Ctrl-C reaches the calling one only in Python code."""
-        results = queue.SimpleQueue[SearchResult | BaseException]()
+        results = queue.SimpleQueue[Found | BaseException]()
 
         def run() -> None:
             try:
@@ -224,16 +208,6 @@ class Engine(SearchEngine):
         self._stop.set()
         self._runner.join()
 
-    def _time_limits(self, end: Limit, board: Board) -> TimeLimits:
-        """Return the limits of time: the exact time, or a share of the clock."""
-        if end.times.given():
-            return time_limits(Go(end.times), board.turn == self._core.black, board.ply, self._options)
-        return TimeLimits(maximum=max(round(end.time * 1000), 1) if end.time else None)
-
-    def _analysis(self, result: SearchResult, pool: ThreadPool, control: SearchControl, turn: int) -> Analysis:
-        lines = tuple(Variation(Score(line.value, turn), line.pv, line.depth, line.seldepth) for line in result.lines)
-        return Analysis(lines, lines[0].score, result.depth, pool.nodes, control.total / 1000)
-
 
 def analyse(
     board: Board,
@@ -254,11 +228,12 @@ def analyse(
 
 
 def changed_options(current: Options, options: OptionValues) -> Options:
-    """Return a copy with these options set. ValueError for one that the search does not heed, or a refused value."""
-    changed = copy.deepcopy(current)
-    for name, text in option_texts(options).items():
-        if name not in HEEDED:
-            raise ValueError(f"Engine has no option '{name}'; it has {', '.join(HEEDED)}")
+    """Return a copy with these options set. ValueError for one that concerns no move, or a refused value."""
+    changed, names = copy.deepcopy(current), {name.lower(): name for name in OF_A_MOVE}
+    for text_name, text in option_texts(options).items():
+        name = names.get(text_name.lower())
+        if name is None:
+            raise ValueError(f"Engine has no option '{text_name}'; it has {', '.join(OF_A_MOVE)}")
         if refusal := changed.set(name, text):
             raise ValueError(refusal)
         if DECLARED[name].kind == "spin":
@@ -266,15 +241,11 @@ def changed_options(current: Options, options: OptionValues) -> Options:
     return changed
 
 
-def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:
-    """Load an evaluation. WeightsError, MemoryError, ValueError."""
-    if isinstance(evaluation, str | os.PathLike):
-        return load_evaluation(os.fspath(evaluation))
-    if isinstance(evaluation, Mapping):
-        from core_ext.engine import PieceValues  # noqa: PLC0415  (the core is loaded by load_core)
+def piece_values(values: Mapping[str, int]) -> Evaluation:
+    """Return the evaluation with these values by letter. ValueError."""
+    from core_ext.engine import PieceValues  # noqa: PLC0415  (the core is loaded by load_core)
 
-        return PieceValues(evaluation)
-    return evaluation
+    return PieceValues(values)
 
 
 def checked_spin(name: str, number: int) -> None:
@@ -282,8 +253,11 @@ def checked_spin(name: str, number: int) -> None:
     checked_number(name, number, *DECLARED[name].limits)
 
 
-def checked_moves(moves: Sequence[str] | None) -> Sequence[str] | None:
-    """Raise ValueError for an empty list."""
+def checked_moves(board: Board, moves: Sequence[str] | None) -> Sequence[str]:
+    """Return the moves to search, empty for all. ValueError for an empty list or an illegal move."""
     if moves is not None and not moves:
         raise ValueError("no moves to search")
-    return moves
+    for move in moves or ():
+        if not board.is_legal(move):
+            raise ValueError(f"illegal move {move!r}")
+    return moves or ()

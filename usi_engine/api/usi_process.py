@@ -20,9 +20,8 @@ from usi_engine.search.results import (
     Score,
     Variation,
     Watch,
+    decided,
     decided_play,
-    decided_score,
-    rule_score,
 )
 from usi_engine.usi.info import Info
 from usi_engine.usi.options import Option
@@ -114,8 +113,8 @@ class UsiEngine(SearchEngine):
             warnings.warn(self._said.popleft(), RuntimeWarning, stacklevel=4)
 
     def _play(self, board: Board, limit: Limit) -> PlayResult:
-        if decided := self._decided(board):
-            return decided_play(decided, board.turn)
+        if over := decided(board):
+            return decided_play(over, board.turn)
         answer = self._ask(board, limit, 1, None, None)
         lines = self._analysis(board, answer).lines
         score = lines[0].score if lines else None
@@ -128,21 +127,14 @@ class UsiEngine(SearchEngine):
         self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
     ) -> Analysis:
         """Search until the limit, or until `stop` without one. EngineNonsense without an evaluation."""
-        if decided := self._decided(board):
-            return decided
+        if over := decided(board):
+            return over
         answer = self._ask(board, limit, multipv, moves, watch)
         found = self._analysis(board, answer, multipv)
         if not found.lines and answer.move != "win":
             what = "resigns without an evaluation" if answer.move == "resign" else "gives no evaluation"
             raise self._engine.failure(EngineNonsense, f"{self._engine.title} {what}")
         return found
-
-    def _decided(self, board: Board) -> Analysis | None:
-        """Return the result of a finished game."""
-        outcome = board.outcome()
-        if outcome is None:
-            return None
-        return Analysis((), decided_score(self._core, outcome, board), 0, outcome=outcome, source="rules")
 
     def _ask(
         self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
@@ -174,7 +166,8 @@ class UsiEngine(SearchEngine):
         lines = tuple(found[:multipv])
         if lines:
             return Analysis(lines, lines[0].score, max(line.depth for line in lines), answer.nodes, answer.seconds)
-        score = rule_score(self._core, answer.move == "win", board.turn)
+        winner = board.turn if answer.move == "win" else 1 - board.turn
+        score = Score.declared_in(1, winner).pov(board.turn)
         return Analysis((), score, 0, answer.nodes, answer.seconds, source="rules")
 
     def _variation(self, board: Board, info: Info) -> Variation | None:

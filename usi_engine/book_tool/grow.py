@@ -15,7 +15,7 @@ from usi_engine.book_tool.tree import Candidate, Position, Tree
 from usi_engine.core import Core
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.games import Game
-from usi_engine.search.report import Line
+from usi_engine.search.results import Score, Variation
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -68,27 +68,27 @@ class Searcher:
             self._progress.add()
         return position_of(self._core, sfen, lines, counts or Counter())
 
-    def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Line, ...]:
+    def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Variation, ...]:
         if wanted:
             best = self._analyst.evaluate(board)
             wanted = tuple(dict.fromkeys([*wanted, *best.pv[:1]]))
         count = len(wanted) or self._line_count(board.ply)
         # The same effort for each line, whatever their number.
         found = self._analyst.evaluate(board, count, wanted, effort=math.ceil(count / self._lines))
-        return tuple(Line(line.pv, line.score.value, line.depth) for line in found.lines)
+        return found.lines
 
     def _line_count(self, ply: int) -> int:
         """Return the number of lines, which is greater near the start of the game."""
         return self._lines * next((factor for last, factor in WIDER if ply <= last), 1)
 
 
-def is_complete(lines: Sequence[Line], board: Board, moves: Sequence[str], count: int) -> bool:
+def is_complete(lines: Sequence[Variation], board: Board, moves: Sequence[str], count: int) -> bool:
     """Return whether lines of an earlier run are legal, include these moves, and are `count` or all legal moves."""
     legal, found = board.legal_moves(include_all=True), {line.move for line in lines}
     return len(lines) >= min(count, len(board.legal_moves())) and set(legal) >= found >= set(moves)
 
 
-def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[str]) -> Position:
+def position_of(core: Core, sfen: str, lines: Sequence[Variation], counts: Counter[str]) -> Position:
     """Return the position with the moves of these lines."""
     found, board = list[Candidate](), core.board(sfen)
     for line in lines:
@@ -105,7 +105,7 @@ def tree_from_games(counted: Sequence[PlayedMoves], core: Core, searcher: Search
     tree = Tree()
     with searcher.expect(len(counted)) if searcher else nullcontext():
         for sfen, counts in counted:
-            lines = [Line((move,), 0, 0) for move in counts]
+            lines = [Variation(Score(0), (move,), 0) for move in counts]
             tree.add(searcher.position(sfen, counts) if searcher else position_of(core, sfen, lines, counts))
     return tree
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from usi_engine.book.entry import BookError, position_key
 from usi_engine.files import INVALID, KeptRows, OtherRowsError
 from usi_engine.language import _
-from usi_engine.search.report import Line
+from usi_engine.search.results import Score, Variation
 
 
 class Journal:
     """Results by position. OSError; BookError if the file has other settings or is not a journal."""
 
     def __init__(self, path: Path, settings: dict[str, str | int | float]) -> None:
-        self._found: dict[str, tuple[Line, ...]] = {}
+        self._found: dict[str, tuple[Variation, ...]] = {}
         try:
             self._kept = KeptRows(path, settings)
         except OtherRowsError as error:
@@ -30,17 +30,17 @@ class Journal:
         for row in self._kept.rows:
             with suppress(*INVALID):
                 sfen, words = row
-                lines = tuple(Line((move, *pv), int(value), int(depth)) for value, depth, move, *pv in words)
-                self._found[position_key(sfen)] = lines
+                lines = [Variation(Score(int(value)), (move, *pv), int(depth)) for value, depth, move, *pv in words]
+                self._found[position_key(sfen)] = tuple(lines)
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def get(self, sfen: str) -> tuple[Line, ...] | None:
+    def get(self, sfen: str) -> tuple[Variation, ...] | None:
         """Return the lines of this position; None if it was not searched."""
         return self._found.get(position_key(sfen))
 
-    def put(self, sfen: str, lines: tuple[Line, ...]) -> None:
+    def put(self, sfen: str, lines: tuple[Variation, ...]) -> None:
         """Keep the lines of a position. OSError."""
         self._found[position_key(sfen)] = lines
         self._kept.add([sfen, [[line.value, line.depth, *line.pv[:2]] for line in lines]])

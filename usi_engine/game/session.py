@@ -21,15 +21,15 @@ from usi_engine import AUTHOR, NAME, __version__
 from usi_engine.core import Core, CoreError, board_after, sentence_of
 from usi_engine.game.console import DESCRIPTIONS, HELP_LINES, eval_lines, perft
 from usi_engine.game.mating import Mating
-from usi_engine.game.request import mate_request, search_request
-from usi_engine.game.resources import Resources
 from usi_engine.game.thinking import Thinking
 from usi_engine.language import text_of
+from usi_engine.search.resources import Resources
 from usi_engine.search.search_control import NoStop, SearchControl
+from usi_engine.search.spec import spec_of
 from usi_engine.search.timeman import INITIAL_LATENESS, Lateness, TimeLimits, time_limits
 from usi_engine.usi import protocol
 from usi_engine.usi.options import TUNING_PREFIX, Options
-from usi_engine.usi.output import Writer
+from usi_engine.usi.output import Writer, repeated
 from usi_engine.usi.protocol import Command, Go, GoMate, Quit
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # After `quit` or the end of input the program ends within this time, whatever is running or queued.
 QUIT_SECONDS = 5.0
+# Seconds between the empty lines that isready prints while it loads, so that the GUI does not time out.
+KEEPALIVE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class Session:
     def __init__(self, writer: Writer, load: Callable[[], Core]) -> None:
         self._writer = writer
         self._options = Options()
-        self._resources = Resources(self._options, writer, load)
+        self._resources = Resources(self._options, writer.info, load)
         self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
         self._queue = CommandQueue()
         # One thread for all jobs: if the system refuses it, that shows at the start, not in the middle of a game.
@@ -288,7 +290,10 @@ class Session:
         def work() -> None:
             try:
                 self._resources.recheck_files()
-                self._resources.load_with_keepalive(between_games)
+                with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
+                    self._resources.load()
+                    if between_games:  # clear TT and histories for the next game now, before its clock runs
+                        self._resources.new_game()
             except (CoreError, MemoryError) as error:
                 self._writer.info(text_of(error))
             finally:
@@ -332,18 +337,23 @@ class Session:
         self._resources.read_eval_options()  # there may have been no isready
         control = self._new_control(command, self._time_limits(command), command.open_ended() and not command.ponder)
         board = self._root_board()
-        request = None if board is None else search_request(self._resources.core, self._options, command, board)
-        thinking = Thinking(self._resources, self._writer, control)
-        self._start_job(lambda: thinking.run(request), control, command)
+        spec = None if board is None else spec_of(self._resources.core, self._options, command, board)
+        thinking = Thinking(self._resources, self._writer, control, self._interval(command))
+        self._start_job(lambda: thinking.run(spec), control, command)
+
+    def _interval(self, command: Go) -> int:
+        """Return the least milliseconds between printed results, 0 for all."""
+        print_all = self._options.flag("ConsiderationMode") or (command.open_ended() and not command.ponder)
+        return 0 if print_all else self._options.number("PvInterval")
 
     def _go_mate(self, command: GoMate) -> None:
         self._report_faults(command)
         unlimited = command.milliseconds is None and command.nodes is None
         control = self._new_control(command, TimeLimits(maximum=command.milliseconds), unlimited)
         board = self._root_board()
-        request = None if board is None or command.faults else mate_request(self._options, command, board)
-        mating = Mating(self._resources, self._writer, control)
-        self._start_job(lambda: mating.run(request), control, command)
+        shortest = self._options.flag("MateShortest")
+        mating = Mating(self._resources, self._writer, control, command, shortest=shortest)
+        self._start_job(lambda: mating.run(board), control, command)
 
     def _report_faults(self, command: Go | GoMate | protocol.PonderHit) -> None:
         for fault in command.faults:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from usi_engine.core import CoreError, board_after, load_core, report
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.dialogue import Dialogue, file_named
@@ -23,6 +22,7 @@ from usi_engine.play.record import is_own, load, side_and_level
 from usi_engine.play.screen import Screen, View, has_kanji
 from usi_engine.records.formats import SUFFIXES
 from usi_engine.records.tree import Record
+from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
 from usi_engine.usi.output import show
 from usi_engine.usi.protocol import SetPosition, position_of

@@ -8,17 +8,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from usi_engine.columns import cells, padded
-from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _, reason_of
 from usi_engine.play.game import PersonGame
 from usi_engine.play.moves import UnknownMove
-from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
+from usi_engine.play.opponent import HINT, Opponent
 from usi_engine.play.record import save
 from usi_engine.play.screen import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
 from usi_engine.records.notation import name_moves
 from usi_engine.rules import MoveError
+from usi_engine.search.results import PlayResult, Score
+from usi_engine.search.skill import FULL_STRENGTH
 
 HINT_MOVES = 6  # of a hint's line
 
@@ -36,13 +37,14 @@ def same_file(path: Path, known: Path | None) -> bool:
     return known is not None and known.exists() and path.samefile(known)
 
 
-def value_text(score: str) -> str:
-    """Return a value of USI in words; empty if there is none."""
-    kind, number = (*score.split(), "", "")[:2]
-    if kind == "mate":
-        text = _("mated in {plies} plies") if number.startswith("-") else _("mate in {plies} plies")
-        return text.format(plies=number.lstrip("+-"))
-    return _("{pawns:+.1f} pawns").format(pawns=int(number) / 100, centipawns=int(number)) if kind == "cp" else ""
+def value_text(score: Score | None) -> str:
+    """Return a score in words; empty if there is none."""
+    if score is None:
+        return ""
+    if score.cp is not None:
+        return _("{pawns:+.1f} pawns").format(pawns=score.cp / 100, centipawns=score.cp)
+    text = _("mated in {plies} plies") if score.value < 0 else _("mate in {plies} plies")
+    return text.format(plies=abs(score.mate or 0))
 
 
 class Quit(Exception):
@@ -90,8 +92,8 @@ class Dialogue:
 
     def _engine_moves(self) -> None:
         self._view.wait(_("{name} is thinking ...").format(name=self.game.shown_name(self.game.turn)))
-        thought = self._opponent.think(self.game.position, self.game.go_words(), self.game.level)
-        self._carry_out(lambda: self.game.reply(thought.move), thought.from_book)
+        found = self._opponent.think(self.game.board, self.game.go(), self.game.level)
+        self._carry_out(lambda: self.game.reply(found.move or found.end), found.source == "book")
 
     def _carry_out(self, act: Callable[[], None], from_book: bool = False) -> None:
         """Make a move, or end the game; show what has happened. MoveError."""
@@ -171,15 +173,14 @@ class Dialogue:
 
     def _hint(self) -> None:
         self.game.check_person_moves()
-        thought = self._opponent.think(self.game.position, f"movetime {HINT_MILLISECONDS}", FULL_STRENGTH)
-        self._view.say(self._hint_text(thought))
+        self._view.say(self._hint_text(self._opponent.think(self.game.board, HINT, FULL_STRENGTH)))
 
-    def _hint_text(self, thought: Thought) -> str:
-        if thought.move in ("win", "resign"):
-            return _("hint: declare") if thought.move == "win" else _("hint: resign")
-        line = self._named(thought.pv[:HINT_MOVES] or [thought.move])
+    def _hint_text(self, found: PlayResult) -> str:
+        if found.move is None:
+            return _("hint: declare") if found.end == "win" else _("hint: resign")
+        line = self._named(found.pv[:HINT_MOVES])
         text = _("hint: {move} ({value}): {line}")
-        return text.format(move=thought.move, value=value_text(thought.score), line=line)
+        return text.format(move=found.move, value=value_text(found.score), line=line)
 
     def _flip(self) -> None:
         self._view.screen.flipped = not self._view.screen.flipped

@@ -9,15 +9,15 @@ from typing import Any
 
 from usi_engine import NAME
 from usi_engine.clock import Clock, TimeControl
-from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _, chosen
 from usi_engine.play.moves import read_move
 from usi_engine.records import position
 from usi_engine.records.ends import BY_REASON
 from usi_engine.records.tree import Record
 from usi_engine.rules import End, LiveGame, MoveError
+from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.usi.arguments import DAY
-from usi_engine.usi.protocol import STARTPOS, Times
+from usi_engine.usi.protocol import STARTPOS, Go, Times
 
 # White plays without some pieces, and moves first.
 HANDICAPS = {
@@ -158,11 +158,11 @@ class PersonGame(LiveGame):
             return -self.settings.control.byoyomi
         return self.clock.allowed(side) - self.settings.control.byoyomi
 
-    def go_words(self) -> str:
-        """Return the arguments of the engine's next `go`; with a `movetime` it would not use its book."""
+    def go(self) -> Go:
+        """Return the limits of the engine's next move; with a `movetime` it would not use its book."""
         if self.clock:
-            return Times.of(self.clock, self.turn).words()
-        return f"btime 0 wtime 0 byoyomi {max(int(self.settings.seconds * 1000), 10)}"
+            return Go(Times.of(self.clock, self.turn))
+        return Go(Times(0, 0, max(int(self.settings.seconds * 1000), 10)))
 
     def move(self, text: str) -> None:
         """Make the person's move, in any notation, or lose on time. MoveError if it is not legal."""

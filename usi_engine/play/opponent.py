@@ -1,125 +1,96 @@
-"""The player's opponent: the session that a GUI would talk to, on a thread of this process."""
+"""The player's opponent: searches, one after the other, on a thread of its own."""
 
 from __future__ import annotations
 
-import io
 import queue
-import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
-from usi_engine.core import Core, CoreError, load_core
-from usi_engine.game.session import Session
-from usi_engine.usi.output import Writer
-from usi_engine.usi.protocol import Quit, parse
+from usi_engine.api.stream import result_of
+from usi_engine.core import Core, load_core
+from usi_engine.search.resources import Resources
+from usi_engine.search.results import PlayResult
+from usi_engine.search.search import chosen_move, search
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.spec import spec_of
+from usi_engine.search.timeman import time_limits
+from usi_engine.usi.options import Options
+from usi_engine.usi.protocol import Go
 
-HINT_MILLISECONDS = 1000
-WATCH_SECONDS = 0.1  # between two checks for Ctrl-C
-STRING = "info string "
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
-
-class Lines(Writer):
-    """A writer that queues lines instead of writing them."""
-
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO())
-        self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def lines(self, texts: list[str]) -> None:
-        """Queue lines."""
-        for text in texts:
-            self.written.put(text)
-
-
-@dataclass(frozen=True)
-class Thought:
-    """An answer: a move, `resign` or `win`; value as in USI (`cp 35`, `mate 5`; empty without a search); best line.
-
-    The value and the line of a move from the book are the book's.
-    """
-
-    move: str
-    score: str = ""
-    pv: tuple[str, ...] = ()
-    from_book: bool = False
+HINT = Go(movetime=1000)
 
 
 class Opponent:
     """The engine as an opponent that answers one question at a time. `say` gets its messages to the user."""
 
     def __init__(self, say: Callable[[str], None], load: Callable[[], Core] = load_core) -> None:
-        self._say, self._output = say, Lines()
-        self._session = Session(self._output, load)
-        self._thread = threading.Thread(target=self._session.run, name="engine", daemon=True)
-        self._thread.start()
+        self._resources = Resources(Options(), say, load)
+        self._thread = ThreadPoolExecutor(1, "engine")
+        self._answers = queue.SimpleQueue[Future[PlayResult]]()
+        self._control: SearchControl | None = None  # of the last search that has begun
+        self._asked = self._stopped = 0  # questions; the number of the last one that `stop` has ended
 
     def set(self, name: str, value: int | str) -> None:
-        """Set an option."""
-        self._send(f"setoption name {name} value {value}")
+        """Set an option before the first game. ValueError."""
+        refusal = self._resources.options.set(name, str(value))
+        if refusal:
+            raise ValueError(refusal)
 
     def new_game(self) -> None:
-        """Load the engine if needed and forget the previous game."""
-        self._send("isready")
-        self._until("readyok")
-        self._send("usinewgame")
+        """Load the engine if needed and forget the previous game. CoreError, MemoryError."""
+        result_of(self._thread.submit(self._resources.load))
+        self.forget_game()
 
-    def think(self, position: str, go: str, level: int) -> Thought:
+    def forget_game(self) -> None:
+        """Forget the previous game; also allowed during a search."""
+        self._thread.submit(self._resources.new_game)
+
+    def think(self, board: Board, go: Go, level: int) -> PlayResult:
         """Search a position at this level. KeyboardInterrupt ends the search."""
-        self.ask(position, go, level)
+        self.ask(board, go, level)
         try:
             return self.answer()
         except KeyboardInterrupt:
             self.stop()
-            self._until("bestmove")
             raise
 
-    def ask(self, position: str, go: str, level: int) -> None:
+    def ask(self, board: Board, go: Go, level: int) -> None:
         """Queue the search of a position at this level. `answer` must be called once for each."""
-        self.set("SkillLevel", level)
-        self._send(f"position {position}")
-        self._send(f"go {go}")
+        self._asked += 1
+        asked = self._thread.submit(self._search, self._asked, time.perf_counter(), board.copy(), go, level)
+        self._answers.put(asked)
+
+    def answer(self) -> PlayResult:
+        """Wait for the end of the next queued search and return its answer."""
+        return result_of(self._answers.get())
 
     def stop(self) -> None:
         """Stop the queued searches; each still gets its answer."""
-        self._send("stop")
-
-    def forget_game(self) -> None:
-        """Forget the previous game; also allowed during a search."""
-        self._send("usinewgame")
+        self._stopped = self._asked
+        if self._control:
+            self._control.stop()
 
     def close(self) -> None:
-        """End the session."""
-        self._session.post(Quit())
-        self._thread.join()
+        """Stop all searches and end the thread."""
+        self.stop()
+        self._thread.shutdown()
 
-    def _send(self, line: str) -> None:
-        self._session.post(parse(line))
-
-    def answer(self) -> Thought:
-        """Wait for the end of the next queued search and return its answer."""
-        score, pv, searched = "", tuple[str, ...](), False
-        while True:
-            line = self._line()
-            if line.startswith("bestmove"):
-                return Thought(line.split()[1], score, pv, score.startswith("cp") and not searched)
-            if " pv " in line:
-                score = line.partition(" score ")[2].partition(" nodes ")[0]
-                pv = tuple(line.partition(" pv ")[2].split())
-                searched = " nodes 0 " not in line  # the book's line, and a mate found by the solver, have none
-
-    def _until(self, word: str) -> None:
-        while not self._line().startswith(word):
-            pass
-
-    def _line(self) -> str:
-        """Return the next line; pass on the engine's messages before it. CoreError."""
-        while True:
-            try:
-                line = self._output.written.get(timeout=WATCH_SECONDS)
-            except queue.Empty:
-                if self._thread.is_alive():
-                    continue
-                raise CoreError("the engine has ended") from None
-            if not line.startswith(STRING):
-                return line
-            self._say(line.removeprefix(STRING))
+    def _search(self, number: int, begun: float, board: Board, go: Go, level: int) -> PlayResult:
+        resources, options = self._resources, self._resources.options
+        resources.load_in_play()
+        options.set("SkillLevel", str(level))
+        resources.stop.clear()
+        limits = time_limits(go, board.turn == resources.core.black, board.ply, options)
+        self._control = control = SearchControl(resources.stop, limits, begun=begun)
+        if number <= self._stopped:
+            control.stop()
+        spec = spec_of(resources.core, options, go, board)
+        try:
+            return chosen_move(spec, control, search(resources, spec, control))
+        finally:
+            resources.wait_for_helpers()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.words import nearest, plain
+from usi_engine.search.skill import FULL_STRENGTH
 
 Read = Callable[[str], str]
 Say = Callable[[str], None]

@@ -14,15 +14,17 @@ from typing import Any
 
 from usi_engine.analysis.words import marked
 from usi_engine.core import CoreError, load_core
-from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import PersonGame, Settings
-from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
+from usi_engine.play.opponent import HINT, Opponent
 from usi_engine.play.record import record_of
 from usi_engine.play.review import Review
 from usi_engine.records.notation import move_text, name_moves
 from usi_engine.records.tree import Record
 from usi_engine.rules import MoveError
+from usi_engine.search.results import PlayResult
+from usi_engine.search.skill import FULL_STRENGTH
+from usi_engine.usi.protocol import Go
 
 LETTERS = "bw"  # of Black and White, as pages name them
 
@@ -48,7 +50,7 @@ class SharedGame:
         self._version = self._line = 0
         self._questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
         self._question: Question | None = None
-        self._hint: Thought | None = None
+        self._hint: PlayResult | None = None
         self._review: Review | None = None
         self._fault: CoreError | None = None
         self._actions: dict[object, Callable[[Mapping[str, Any]], None]] = {
@@ -143,7 +145,7 @@ class SharedGame:
         self.game.check_person_moves()
         if self._question is None:
             self._hint = None
-            self._ask(f"movetime {HINT_MILLISECONDS}", is_hint=True)
+            self._ask(HINT, is_hint=True)
 
     def _check_started(self) -> None:
         """Raise MoveError before the first game."""
@@ -152,10 +154,10 @@ class SharedGame:
 
     # ---- the engine ----
 
-    def _ask(self, go: str, *, is_hint: bool) -> None:
+    def _ask(self, go: Go, *, is_hint: bool) -> None:
         self._question = Question(is_hint)
         level = FULL_STRENGTH if is_hint else self.game.level
-        self._opponent.ask(self.game.position, go, level)
+        self._opponent.ask(self.game.board, go, level)
         self._questions.put(self._question)
 
     def _cancel(self) -> None:
@@ -169,21 +171,21 @@ class SharedGame:
         try:
             while True:
                 question = self._questions.get()
-                thought = self._opponent.answer()
+                answer = self._opponent.answer()
                 with self._changed:
                     if question is self._question:
-                        self._take(question, thought)
+                        self._take(question, answer)
                         self._update()
         except CoreError as error:
             self._fault = error
         except Exception as error:  # without this thread the game would wait for ever
             self._fault = CoreError(f"{type(error).__name__}: {error}")
 
-    def _take(self, question: Question, thought: Thought) -> None:
+    def _take(self, question: Question, answer: PlayResult) -> None:
         if question.is_hint:
-            self._question, self._hint = None, thought
+            self._question, self._hint = None, answer
             return
-        self.game.reply(thought.move)
+        self.game.reply(answer.move or answer.end)
         self._turn()
 
     # ---- the state ----
@@ -203,7 +205,7 @@ class SharedGame:
     def _update(self) -> None:
         """Notify the pages of a change; let the engine move, or analyse the game if it has ended."""
         if self._started and self.game.engine_moves and self._question is None and not self._ended:
-            self._ask(self.game.go_words(), is_hint=False)
+            self._ask(self.game.go(), is_hint=False)
         if self.game.end and self.game.moves and self._review is None:
             self._review = Review(self.record(), self._evaluation, self._notify)
             self._review.start()
@@ -243,8 +245,8 @@ class SharedGame:
         hint, game = self._hint, self.game
         if hint is None:
             return None
-        if hint.move in ("win", "resign"):
-            return {"usi": "", "text": _("declare") if hint.move == "win" else _("resign")}
+        if hint.move is None:
+            return {"usi": "", "text": _("declare") if hint.end == "win" else _("resign")}
         return {"usi": hint.move, "text": marked(move_text(game.board, hint.move))}
 
     def _clock_data(self) -> dict[str, Any] | None:

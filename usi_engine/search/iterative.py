@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
-from usi_engine.search.report import Line, Reporter, SearchResult
+from usi_engine.search.results import Analysis, Score, Variation
 from usi_engine.search.search_control import SearchControl
+from usi_engine.search.spec import Spec
 from usi_engine.search.threads import ThreadPool, best_thread
 from usi_engine.search.timeman import TimeScale
 
 if TYPE_CHECKING:
-    from core_ext.board import Board
     from core_ext.engine import RootLine, Worker
 
 # Half the width of the first aspiration window, in centipawns; full windows are used before this depth.
@@ -103,60 +103,73 @@ def previous_value(core: Core, worker: Worker, pv_index: int) -> int:
     return root.value if root.value > -core.infinite else root.previous
 
 
-@dataclass(frozen=True)
-class SearchLimits:
-    """Limits of a search besides its clock; `node_limit` 0: none."""
-
-    max_depth: int
-    node_limit: int
-    multipv: int
+def ignore(*_found: object) -> None:
+    """Do nothing with a result so far."""
 
 
 class Search:
-    """One search of one position by a thread pool whose root is set."""
+    """One search by a thread pool whose root is set.
+
+    `on_result` gets the result of each depth; `on_bound` gets one line whose value lies outside its window, and its
+    number.
+    """
 
     def __init__(
-        self, core: Core, pool: ThreadPool, control: SearchControl, limits: SearchLimits, reporter: Reporter
+        self,
+        core: Core,
+        pool: ThreadPool,
+        control: SearchControl,
+        spec: Spec,
+        *,
+        on_result: Callable[[Analysis], None] = ignore,
+        on_bound: Callable[[Analysis, int], None] = ignore,
     ) -> None:
         self._core = core
         self._pool = pool
         self._control = control
-        self._limits = limits
-        self._node_share = pool.node_share(limits.node_limit)
-        self._reporter = reporter
+        self._spec = spec
+        self._node_share = pool.node_share(spec.nodes)
+        self._on_result, self._on_bound = on_result, on_bound
         self._time_scale = TimeScale(pool.last_move)
 
-    def run(self, board: Board, root_moves: int) -> SearchResult:
-        """Search until a limit, the clock or the stop token ends it. `board` is the root and is not changed."""
-        multipv = min(self._limits.multipv, root_moves)
+    def run(self, root_moves: int) -> Analysis:
+        """Search until a limit, the clock or the stop token ends it."""
+        multipv = min(self._spec.multipv, root_moves)
         self._pool.start_helpers(self._helper)
         try:
-            result = self._main_thread(board, multipv, root_moves == 1)
+            result = self._main_thread(multipv, root_moves == 1)
         finally:
             self._pool.stop_helpers()
-        return self._best_thread(result)
+        return self._counted(self._best_thread(result))
 
-    def _main_thread(self, board: Board, multipv: int, forced: bool) -> SearchResult:
+    def _main_thread(self, multipv: int, forced: bool) -> Analysis:
         def on_bound(depth: int, pv_index: int, value: int, bound: str) -> None:
-            root = main.lines(pv_index + 1)[pv_index]
-            self._reporter.bound(Line(tuple(root.pv), value, depth, main.seldepth, bound), pv_index + 1)
+            line = self._line(main.lines(pv_index + 1)[pv_index], depth, value)
+            line = replace(line, seldepth=main.seldepth, bound=bound)
+            self._on_bound(self._counted(analysis_of([line], depth)), pv_index + 1)
 
-        main, result = self._pool.main, SearchResult(0, ())
+        main, result = self._pool.main, Analysis((), Score(0, self._spec.board.turn), 0)
         depths = iterative_deepening(
-            self._core, main, self._limits.max_depth, self._node_share, multipv=multipv, on_bound=on_bound
+            self._core, main, self._spec.depth, self._node_share, multipv=multipv, on_bound=on_bound
         )
         for depth in depths:
-            result = SearchResult(depth, best_first([as_line(root, depth) for root in main.lines(multipv)]))
-            self._reporter.iteration(result)
+            lines = best_first([self._line(root, depth) for root in main.lines(multipv)])
+            result = self._counted(analysis_of(lines, depth))
+            self._on_result(result)
             if self._should_stop(result, forced):
                 return result
-        return self._interrupted(board, result) if main.stopped else result
+        return self._interrupted(result) if main.stopped else result
 
-    def _helper(self, worker: Worker) -> Iterator[SearchResult]:
-        for depth in iterative_deepening(self._core, worker, self._limits.max_depth, self._node_share):
-            yield SearchResult(depth, (as_line(worker.lines(1)[0], depth),))
+    def _helper(self, worker: Worker) -> Iterator[Analysis]:
+        for depth in iterative_deepening(self._core, worker, self._spec.depth, self._node_share):
+            yield analysis_of([self._line(worker.lines(1)[0], depth)], depth)
 
-    def _should_stop(self, result: SearchResult, forced: bool) -> bool:
+    def _counted(self, result: Analysis) -> Analysis:
+        """Return the result with the nodes and the time so far."""
+        pool = self._pool
+        return replace(result, nodes=pool.nodes, time=self._control.total / 1000, hashfull=pool.table.hashfull())
+
+    def _should_stop(self, result: Analysis, forced: bool) -> bool:
         optimum, forced_time = self._control.limits.optimum, self._control.limits.forced
         if optimum is None:
             return False
@@ -167,12 +180,12 @@ class Search:
             return self._control.try_stop(without_minimum=True)
         return self._time_scale.used_up(self._control.elapsed, optimum) and self._control.try_stop()
 
-    def _is_proved(self, result: SearchResult) -> bool:
-        """Return whether the value is a mate no longer than the depth: no deeper search finds a shorter one."""
-        plies = self._core.in_plies(result.best.value)
-        return plies is not None and abs(plies) <= result.depth
+    def _is_proved(self, result: Analysis) -> bool:
+        """Return whether the end is no further away than the depth: no deeper search finds a shorter one."""
+        plies = result.score.plies_to_end
+        return plies is not None and plies <= result.depth
 
-    def _interrupted(self, board: Board, last: SearchResult) -> SearchResult:
+    def _interrupted(self, last: Analysis) -> Analysis:
         """Return the result if the depth after `last` was cut short: its lines, if any, then the rest of `last`."""
         if not last.lines and not self._was_searched(self._pool.main.lines(1)[0]):
             self._pool.search_depth_one()
@@ -181,15 +194,14 @@ class Search:
         # During the re-search after a fail high the move has no value: use the one that failed high.
         value = max(best.value, best.previous) if best.bound == "lower" else best.value
         if self._prefers_previous(best, value, last):
-            return last if last.lines else self._static_result(board)
+            return last if last.lines else self._static_result()
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
-        first = replace(as_line(best, depth), value=value)
-        new_best, *new = best_first([first, *(as_line(root, depth) for root in exact)])
+        new_best, *new = best_first([self._line(best, depth, value), *(self._line(root, depth) for root in exact)])
         moves = {line.move for line in (new_best, *new)}
         rest = best_first([*new, *(line for line in last.lines if line.move not in moves)])
-        return SearchResult(depth, (new_best, *rest)[:count])
+        return analysis_of([new_best, *rest][:count], depth)
 
-    def _prefers_previous(self, best: RootLine, value: int, last: SearchResult) -> bool:
+    def _prefers_previous(self, best: RootLine, value: int, last: Analysis) -> bool:
         """Return whether to prefer the previous depth to the one cut short, whose first line is `best`."""
         if value == -self._core.infinite or best.bound == "upper":
             return True
@@ -198,16 +210,17 @@ class Search:
         # If the moves searched so far are mated, a move that was not reached may be better, as the depth before says.
         return (best.bound == "lower" and best.pv[0] == last.best.move) or value <= -self._core.mate_bound
 
-    def _static_result(self, board: Board) -> SearchResult:
+    def _static_result(self) -> Analysis:
         """Return a root move with the static value if not even the first one was searched to depth 1."""
-        main = self._pool.main
-        return SearchResult(1, (Line((main.lines(1)[0].pv[0],), dict(main.evaluate(board))["total"]),))
+        main, board = self._pool.main, self._spec.board
+        score = Score(dict(main.evaluate(board))["total"], board.turn)
+        return analysis_of([Variation(score, (main.lines(1)[0].pv[0],))], 1)
 
     def _was_searched(self, root: RootLine) -> bool:
         """Return whether the depth that was cut short has reached this move."""
         return root.value > -self._core.infinite
 
-    def _best_thread(self, result: SearchResult) -> SearchResult:
+    def _best_thread(self, result: Analysis) -> Analysis:
         """Return the best thread's result; the main thread's if there are several lines or no helpers."""
         results = self._pool.helper_results()
         if not results or len(result.lines) != 1:
@@ -215,12 +228,17 @@ class Search:
         chosen = best_thread([result, *results], self._core.mate_bound)
         return result if chosen.best.move == result.best.move else chosen
 
+    def _line(self, root: RootLine, depth: int, value: int | None = None) -> Variation:
+        """Convert a root line of the core, whose moves are legal; its value, or another, is taken as exact."""
+        score = Score(root.value if value is None else value, self._spec.board.turn)
+        return Variation(score, tuple(root.pv), depth, root.seldepth)
 
-def best_first(lines: list[Line]) -> tuple[Line, ...]:
+
+def best_first(lines: list[Variation]) -> list[Variation]:
     """Sort lines of one depth: a later one may be better than the first."""
-    return tuple(sorted(lines, key=lambda line: -line.value))
+    return sorted(lines, key=lambda line: -line.value)
 
 
-def as_line(root: RootLine, depth: int) -> Line:
-    """Convert a root line of the core, whose moves are legal; its value is taken as exact."""
-    return Line(tuple(root.pv), root.value, depth, root.seldepth)
+def analysis_of(lines: Sequence[Variation], depth: int) -> Analysis:
+    """Return the result with these lines, best first."""
+    return Analysis(tuple(lines), lines[0].score, depth)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING
 
-from usi_engine.core import Core, load_core
-from usi_engine.usi.protocol import Times
+from usi_engine.core import load_core
+from usi_engine.usi.protocol import Go, Times
 
 if TYPE_CHECKING:
     from core_ext.board import Board, Outcome
@@ -53,6 +53,11 @@ class Limit:
             if seconds is not None and not 0 <= seconds <= MOST_SECONDS:
                 raise ValueError(f"a clock must be a number of seconds from 0, not {seconds}")
         return Times(*(None if seconds is None else round(seconds * 1000) for seconds in clocks))
+
+    def go(self, moves: Sequence[str] = ()) -> Go:
+        """Return the limit as the arguments of USI's `go`, with the root moves to search."""
+        movetime = None if self.time is None else max(round(self.time * 1000), 1)
+        return Go(self.times, movetime=movetime, depth=self.depth, nodes=self.nodes, searchmoves=tuple(moves))
 
     def check(self, max_depth: int) -> None:
         """Raise ValueError if a limit is out of range or none is given, TypeError if one is of another type."""
@@ -107,14 +112,38 @@ class Score:
         """Return `+120`, `mate 5`, `mate -4`."""
         return f"mate {self.mate}" if self.cp is None else f"{self.cp:+d}"
 
+    @classmethod
+    def mate_in(cls, plies: int, turn: int) -> Score:
+        """Return the score of the side that mates in so many plies."""
+        from core_ext.engine import MATE  # noqa: PLC0415  (the core is loaded late)
+
+        return cls(MATE - plies, turn)
+
+    @classmethod
+    def declared_in(cls, plies: int, turn: int) -> Score:
+        """Return the score of the side that wins by declaration or by a try in so many plies."""
+        from core_ext.engine import DECLARATION  # noqa: PLC0415
+
+        return cls(DECLARATION - plies, turn)
+
     @property
     def mate(self) -> int | None:
         """Plies to mate: positive for the side, negative against it, 0 if the king is mated already; None: no mate."""
-        from core_ext.engine import MATE, MATE_BOUND  # noqa: PLC0415  (the core is loaded late)
+        from core_ext.engine import MATE, MATE_BOUND  # noqa: PLC0415
 
         if abs(self.value) < MATE_BOUND:
             return None
         return MATE - self.value if self.value > 0 else -MATE - self.value
+
+    @property
+    def plies_to_end(self) -> int | None:
+        """Plies to a mate or to a win by declaration, of either side; None if there is neither."""
+        from core_ext.engine import DECLARATION, MATE, MATE_BOUND, MAX_DEPTH  # noqa: PLC0415
+
+        value = abs(self.value)
+        if value >= MATE_BOUND:
+            return MATE - value
+        return DECLARATION - value if value >= DECLARATION - 2 * MAX_DEPTH else None
 
     @property
     def cp(self) -> int | None:
@@ -197,32 +226,33 @@ class Analysis:
 class PlayResult:
     """A move to play, the expected answer and the score, if they are known.
 
-    Without a move, `end` is `resign`, `win` (a declaration), or empty if the game is a draw.
+    Without a move, `end` is `resign`, `win` (a declaration), or empty if the game is a draw. `pv` is the best line,
+    `source` what answered, as in an Analysis.
     """
 
     move: str | None
     ponder: str | None = None
     score: Score | None = None
     end: str = ""
+    pv: tuple[str, ...] = ()
+    source: str = ""
 
 
 # Called on another thread with the result so far.
 Watch = Callable[[Analysis], None]
 
 
-def rule_score(core: Core, wins: bool, turn: int) -> Score:
-    """Return the score of a win or loss by rule for the side to move."""
-    by_rule = core.mate_bound - 1
-    return Score(by_rule if wins else -by_rule, turn)
-
-
-def decided_score(core: Core, outcome: Outcome, board: Board) -> Score:
-    """Return the score of a finished game for the side to move."""
-    if outcome.winner is None:
-        return Score(0, board.turn)
-    if not board.legal_moves:
-        return Score(-core.mate, board.turn)
-    return rule_score(core, outcome.winner == board.turn, board.turn)
+def decided(board: Board, rule: str = "NoEnteringKing") -> Analysis | None:
+    """Return the result if the game is over by the rules, or can be won by declaration under `rule`; None if not."""
+    outcome = board.outcome(rule)
+    if outcome is None:
+        return None
+    score = Score(0, board.turn)
+    if outcome.winner is not None:
+        mated = not board.legal_moves(include_all=True)
+        won = Score.mate_in(0, outcome.winner) if mated else Score.declared_in(1, outcome.winner)
+        score = won.pov(board.turn)
+    return Analysis((), score, 0, outcome=outcome, source="rules")
 
 
 def decided_play(found: Analysis, turn: int) -> PlayResult:

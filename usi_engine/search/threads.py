@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
 from usi_engine.memory import check_free
-from usi_engine.search.report import SearchResult
+from usi_engine.search.results import Analysis
 from usi_engine.search.timeman import LastMove
 from usi_engine.usi.options import Options, usable_cores
 
@@ -138,7 +138,7 @@ class ThreadPool:
         self._stop = stop
         self._weights = weights
         self._helpers: list[Helper] = []
-        self._results: dict[Worker, SearchResult] = {}
+        self._results: dict[Worker, Analysis] = {}
         self._used = False
         self.last_move = LastMove()
         check_free(megabytes)
@@ -205,7 +205,7 @@ class ThreadPool:
         self._stop.clear()
         self.main.search(1, -self._core.infinite, self._core.infinite, 0, self.main.nodes + DEPTH_ONE_NODES)
 
-    def start_helpers(self, search: Callable[[Worker], Iterator[SearchResult]]) -> None:
+    def start_helpers(self, search: Callable[[Worker], Iterator[Analysis]]) -> None:
         """Run `search`, which yields a result per finished depth, for every helper on its thread."""
 
         def run(worker: Worker) -> None:
@@ -226,12 +226,12 @@ class ThreadPool:
         for helper in self._helpers:
             helper.join()
 
-    def helper_results(self) -> list[SearchResult]:
+    def helper_results(self) -> list[Analysis]:
         """Return each helper's result of its last finished depth."""
         return list(self._results.values())
 
 
-def best_thread(results: Sequence[SearchResult], mate_bound: int) -> SearchResult:
+def best_thread(results: Sequence[Analysis], mate_bound: int) -> Analysis:
     """Return the result to play, by a vote weighted by depth and value (Stockfish). `results[0]`, the main thread's,
     wins ties.
 

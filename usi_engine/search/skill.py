@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
-from usi_engine.search.iterative import SearchLimits
-from usi_engine.search.report import Line
+from usi_engine.search.results import Score, Variation
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -68,13 +67,7 @@ def skill_of(level: int) -> Skill | None:
     return Skill(level, 1 + level * level // DEPTH_DIVISOR, NODES, lines, ERROR * ERROR_LEFT**level)
 
 
-def limited(limits: SearchLimits, skill: Skill) -> SearchLimits:
-    """Return the limits of a go, reduced to the skill's."""
-    nodes = min(limits.node_limit or skill.nodes, skill.nodes)
-    return SearchLimits(min(limits.max_depth, skill.depth), nodes, max(limits.multipv, skill.lines))
-
-
-def choose_line(core: Core, board: Board, lines: Sequence[Line], skill: Skill, seed: int) -> Line:
+def choose_line(core: Core, board: Board, lines: Sequence[Variation], skill: Skill, seed: int) -> Variation:
     """Return the line that the skill takes for the best."""
     if skill.sees_mates:
         mates = [line for line in lines if line.move == board.mate_in_one()]
@@ -90,21 +83,20 @@ def allows_mate(board: Board, move: str) -> bool:
     return mate is not None
 
 
-def judged(core: Core, board: Board, line: Line, skill: Skill, seed: int) -> float:
+def judged(core: Core, board: Board, line: Variation, skill: Skill, seed: int) -> float:
     """Return the value of a line with the skill's error."""
     deviations = visibility(board, line.pv) * deviation(f"{seed} {board.sfen()} {line.move}")
     noticed = EYE_CATCHING if is_loud(board, line.move) else 0.0
-    seen = certain(core, line.value) if skill.sees_mates else max(min(line.value, BLIND_CERTAIN), -BLIND_CERTAIN)
+    seen = certain(core, line.score) if skill.sees_mates else max(min(line.value, BLIND_CERTAIN), -BLIND_CERTAIN)
     return seen + skill.error * (deviations + noticed)
 
 
-def certain(core: Core, value: int) -> int:
+def certain(core: Core, score: Score) -> int:
     """Return the value, clamped to what a level distinguishes."""
-    plies = core.in_plies(value)
-    if plies is None:
-        return max(min(value, CERTAIN), -CERTAIN)
-    sooner = max(core.max_depth - abs(plies), 0) * MATE_PLY
-    return CERTAIN + sooner if plies > 0 else -CERTAIN - sooner
+    if score.mate is None:
+        return max(min(score.value, CERTAIN), -CERTAIN)
+    sooner = max(core.max_depth - abs(score.mate), 0) * MATE_PLY
+    return CERTAIN + sooner if score.mate > 0 else -CERTAIN - sooner
 
 
 def visibility(board: Board, pv: Sequence[str]) -> float:

@@ -1,4 +1,4 @@
-"""Resources of a game: core, TT, workers, evaluation, book. `isready` or the first `go` loads them."""
+"""What a search needs: core, TT, workers, evaluation, book, mate solver, as the options name them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
-from usi_engine.core import Core
+from usi_engine.core import Core, load_core
 from usi_engine.evaluation.load import (
     OPTIONS_FILE,
     advised_scale,
@@ -25,7 +25,6 @@ from usi_engine.language import text_of
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
 from usi_engine.usi.options import Options
-from usi_engine.usi.output import Writer, repeated
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, MateSolver, StopToken
@@ -34,7 +33,6 @@ T = TypeVar("T")
 
 # Value of BookFile for no book, as in YaneuraOu.
 NO_BOOK = "no_book"
-KEEPALIVE_SECONDS = 1.0
 ROOT_SOLVER_MEGABYTES = 16
 SKILL_MEGABYTES = 4
 # Memory left free for the rest of the game when TT and workers are allocated.
@@ -42,23 +40,36 @@ RESERVE_MEGABYTES = 32
 
 
 class Resources:
-    """The resources that the options name, reloaded when options change. One thread at a time may use them."""
+    """The resources that the options name, reloaded when options change. One thread at a time may use them.
 
-    def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
-        self._options = options
-        self._writer = writer
+    `tell` gets a sentence about whatever cannot be had and what is used instead; if the resources are `strict`, the
+    error is raised instead: WeightsError, BookError, MemoryError. `given`: an evaluation that is used instead of that
+    of the options.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        tell: Callable[[str], None],
+        load: Callable[[], Core] = load_core,
+        *,
+        strict: bool = False,
+        given: Evaluation | None = None,
+    ) -> None:
+        self.options, self.given = options, given
+        self.tell = tell
         self._load_core = load
+        self._strict = strict
         self._core: Core | None = None
         self._stop: StopToken | None = None
         self._pool: ThreadPool | None = None
         self._skill_pool: ThreadPool | None = None
-        # A solver with a small table, for the root before a search; None if there is no memory for it.
-        self.root_solver: MateSolver | None = None
+        self._root_solver: MateSolver | None = None
         self._root_solver_tried = False
-        self.book: BookPlayer | None = None
+        self._book: BookPlayer | None = None
         self._book_path = ""
         self._weights: Evaluation | None = None
-        self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
+        self._weights_key: object = (MATERIAL, 0)
         self._weights_stamp: tuple[int, int] | None = None
         self._advised_by: str | None = None  # the evaluation whose eval_options.txt was read
         self._advised_scale = 0  # for an evaluation that FV_SCALE does not change
@@ -84,7 +95,7 @@ class Resources:
     def pool(self) -> ThreadPool:
         """The thread pool of the last load."""
         if self._pool is None:
-            self._load_pool(self._options.number("USI_Hash"))
+            self._load_pool(self.options.number("USI_Hash"))
         assert self._pool is not None
         return self._pool
 
@@ -96,17 +107,42 @@ class Resources:
             self._skill_pool = ThreadPool(self.core, self.stop, SKILL_MEGABYTES, 1, self._weights)
         return self._skill_pool
 
+    @property
+    def root_solver(self) -> MateSolver | None:
+        """A solver with a small table, for the root before a search; None if there is no memory for it."""
+        if not self._root_solver_tried:
+            self._root_solver_tried = True
+            try:
+                self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
+            except MemoryError as error:
+                self._refuse(error, "playing without it")
+        return self._root_solver
+
+    @property
+    def book(self) -> BookPlayer | None:
+        """The book; None if there is none."""
+        name = self.options.text("BookFile")
+        path = "" if name == NO_BOOK else name
+        if path != self._book_path:
+            self._book, self._book_path = None, path
+            try:
+                self._book = BookPlayer(open_book(path), self.tell) if path else None
+            except BookError as error:
+                self._book_failed = True
+                self._refuse(error, "playing without a book")
+        return self._book
+
     def load(self) -> None:
         """Load what the options name; cheap if nothing changed. CoreError, MemoryError.
 
         If TT or threads do not fit, they are reduced, and the options are set to the new values.
         """
         self._load_weights()
-        self._load_with(self._options.number("USI_Hash"))
+        self._load_with(self.options.number("USI_Hash"))
 
     def load_in_play(self) -> None:
         """Load, but keep the size of the TT: while a clock runs there is no time to allocate another."""
-        self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
+        self._load_with(self._pool.table.megabytes if self._pool else self.options.number("USI_Hash"))
 
     def recheck_files(self) -> None:
         """Let the next load read eval_options.txt again, an evaluation whose file changed, and what was refused."""
@@ -118,23 +154,15 @@ class Resources:
 
     def mate_solver(self) -> MateSolver:
         """Return a new mate solver for `Threads` with a table of `USI_Hash`, halved until it fits. MemoryError."""
-        return self._allocate_halving(self._options.number("USI_Hash"), self._new_mate_solver)
-
-    def load_with_keepalive(self, between_games: bool) -> None:
-        """Load, and print an empty line every second so that the GUI does not time out.
-
-        `between_games`: clear TT and histories for the next game now, before its clock runs.
-        """
-        with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
-            self.load()
-            if between_games:
-                self.new_game()
+        return self._allocate_halving(self.options.number("USI_Hash"), self._new_mate_solver)
 
     def new_game(self) -> None:
         """Clear TT and histories; draw another seed for the errors of a level."""
         self.game_seed = self.random.getrandbits(64)
         if self._pool is not None:
             self._pool.new_game()
+        if self._root_solver is not None and self._root_solver.nodes:
+            self._root_solver.clear()
 
     def wait_for_helpers(self) -> None:
         """Wait until the helper threads of the last search have stopped."""
@@ -155,14 +183,18 @@ class Resources:
     def _load_with(self, megabytes: int) -> None:
         """Load everything, with a TT of this size."""
         self._load_weights()
-        self._load_book()
-        self._load_root_solver()
+        _ = self.book, self.root_solver  # loaded now, before a clock runs
         self._load_pool(megabytes)
 
     def _load_weights(self) -> None:
         """Load the evaluation if it changed, else the package's network, else none. Drops the thread pools."""
+        if self.given is not None:
+            if self._weights is not self.given:
+                self._pool = self._skill_pool = None
+                self._weights = self._weights_key = self.given
+            return
         self.read_eval_options()
-        key = self._evaluation_name(), self._advised_scale and (self._options.number("FV_SCALE") or self._advised_scale)
+        key = self._evaluation_name(), self._advised_scale and (self.options.number("FV_SCALE") or self._advised_scale)
         if key == self._weights_key:
             return
         self._pool = self._skill_pool = None
@@ -174,8 +206,14 @@ class Resources:
                 return
             except (WeightsError, MemoryError) as error:
                 self._weights_failed = True
-                self._options.advise([])  # takes back what its author advises
-                self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
+                self.options.advise([])  # takes back what its author advises
+                self._refuse(error, f"playing with EvalFile {instead}")
+
+    def _refuse(self, error: Exception, instead: str) -> None:
+        """Say that something cannot be had and what is used instead; strict resources raise the error."""
+        if self._strict:
+            raise error
+        self.tell(f"{text_of(error)}; {instead}")
 
     def read_eval_options(self) -> None:
         """Set the options that the evaluation's eval_options.txt advises, once per evaluation."""
@@ -189,34 +227,34 @@ class Resources:
         except WeightsError as error:
             told = [str(error)]
         self._advised_scale = advised_scale(lines) if named_network(name) else 0
-        told += self._options.advise(lines)
+        told += self.options.advise(lines)
         for sentence in told:
-            self._writer.info(f"{OPTIONS_FILE}: {sentence}")
+            self.tell(f"{OPTIONS_FILE}: {sentence}")
 
     def _evaluation_name(self) -> str:
         """Return EvalFile, or the network in EvalDir if only that is set."""
-        name, folder = self._options.text("EvalFile") or INTERNAL, self._options.text("EvalDir")
+        name, folder = self.options.text("EvalFile") or INTERNAL, self.options.text("EvalDir")
         if not folder or name != INTERNAL:
             return name
         return folder if Path(folder).is_file() else str(Path(folder) / NETWORK_FILE)
 
     def _load_pool(self, megabytes: int) -> None:
         self._load_weights()
-        threads = self._options.number("Threads")
+        threads = self.options.number("Threads")
         with reserve(RESERVE_MEGABYTES):
             if self._pool is None or self._pool.table.megabytes != megabytes:
                 self._pool = None  # frees its memory before the next is allocated
                 self._pool = self._allocate_halving(megabytes, self._new_pool)
                 if self._pool.table.megabytes < megabytes:
-                    self._options.set("USI_Hash", str(self._pool.table.megabytes))
+                    self.options.set("USI_Hash", str(self._pool.table.megabytes))
             started = self._pool.resize(threads)
         if started < threads:
-            self._options.set("Threads", str(started))
-            self._writer.info(f"could not start {threads} threads; searching with {started}")
+            self.options.set("Threads", str(started))
+            self.tell(f"could not start {threads} threads; searching with {started}")
 
     def _new_mate_solver(self, megabytes: int) -> MateSolver:
         check_free(megabytes)
-        return self.core.mate_solver(megabytes, self.stop, threads=self._options.number("Threads"))
+        return self.core.mate_solver(megabytes, self.stop, threads=self.options.number("Threads"))
 
     def _new_pool(self, megabytes: int) -> ThreadPool:
         return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)
@@ -229,31 +267,8 @@ class Resources:
             except MemoryError as error:
                 if megabytes == 1:
                     raise
-                self._writer.info(f"{text_of(error)}; trying half of {megabytes} MB")
+                self._refuse(error, f"trying half of {megabytes} MB")
                 megabytes //= 2
-
-    def _load_root_solver(self) -> None:
-        if self._root_solver_tried:
-            return
-        self._root_solver_tried = True
-        try:
-            self.root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
-        except MemoryError as error:
-            self._writer.info(f"{text_of(error)}; playing without it")
-
-    def _load_book(self) -> None:
-        name = self._options.text("BookFile")
-        path = "" if name == NO_BOOK else name
-        if path == self._book_path:
-            return
-        self.book, self._book_path = None, path
-        if not path:
-            return
-        try:
-            self.book = BookPlayer(open_book(path), self._writer.info)
-        except BookError as error:
-            self._book_failed = True
-            self._writer.info(f"{error}; playing without a book")
 
 
 @contextmanager
