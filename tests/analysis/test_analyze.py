@@ -230,3 +230,26 @@ def test_commands_need_no_numpy() -> None:
     """The folder without Python has neither of these libraries."""
     code = f"import sys; sys.modules |= {{'numpy': None, 'rsshogi': None}}; import {', '.join(TOOLS.values())}"
     output_of(code)
+
+
+def test_variations_are_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        str(RECORDS / "variations.kifu"),
+        "--nodes",
+        "50",
+        "--eval",
+        "material",
+        "--hash",
+        "1",
+        "--kif",
+        str(tmp_path / "a.kif"),
+    ]
+    assert main([*words, "--variations"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("variation at move") == 6
+    assert "variation at move 4\n    4" in text
+    written = (tmp_path / "a.kif").read_text(encoding="cp932")
+    assert written.count("*#評価値=") + written.count("*#詰み=") == 15  # the start and every move
+    assert "*角交換\n**解析 0" in written
+    main(words)
+    assert "variation at move" not in capsys.readouterr().out

@@ -1,12 +1,15 @@
 """Records in tests/data/records, and an analyst that needs no weights."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from usi_engine.analysis.analyst import Analyst, Limits, analyse
 from usi_engine.evaluation.names import MATERIAL
 from usi_engine.records.faults import RecordError
 from usi_engine.records.games import Game, read_games
+from usi_engine.records.tree import Record
 from usi_engine.search.results import Analysis, Score, Variation
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
@@ -27,6 +30,12 @@ def game_of(path: Path, number: int = 0) -> Game:
     first = read(path)[number]
     assert isinstance(first, Game), first
     return first
+
+
+def items_of(path: Path, described: Callable[[Record], Any]) -> list[Any]:
+    """The games of a file, described, and the messages of its faults without the folder."""
+    items = read(path)
+    return [described(item) if isinstance(item, Game) else str(item).replace(str(path), path.name) for item in items]
 
 
 def faults_of(path: Path) -> list[str]:

@@ -12,8 +12,10 @@ from tests.programs import run_engine
 from tests.records.common import MOVES, RECORDS, game_of
 from usi_engine.records.convert import main
 from usi_engine.records.formats import FORMATS
+from usi_engine.records.tree import Node
 
 GAME = str(RECORDS / "game.kif")
+SOURCE = RECORDS / "variations.kifu"
 
 
 def converted(text: str, suffix: str, to: str, folder: Path) -> str:
@@ -267,3 +269,56 @@ def test_the_encoding_of_printed_text(encoding: str) -> None:
 def test_nothing_is_converted(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert message in capsys.readouterr().err
+
+
+# ---- variations ----
+
+
+def shape(node: Node) -> list[object]:
+    """A tree as nested lists."""
+    end = node.end and node.end.name
+    return [node.move, node.milliseconds, node.comment, end, *map(shape, node.variations)]
+
+
+def test_the_tree_is_walked_from_python() -> None:
+    game = game_of(SOURCE)
+    first, other = game.variations
+    assert (first.move, other.move, game.moves) == ("7g7f", "2g2f", ("7g7f", "3c3d", "2g2f", "4c4d"))
+    assert [node.move for node in first.variations[0].variations] == ["2g2f", "8h2b+", "6g6f"]
+    exchange = first.variations[0].variations[1]
+    assert (exchange.comment, exchange.milliseconds, exchange.moves()) == ("角交換", 6000, ["7g7f", "3c3d", "8h2b+"])
+    assert [node.move for node in exchange.mainline()] == ["3a2b", "B*4e"]
+    assert (exchange.last().end, exchange.last().path()[1]) == (next(exchange.mainline()).variations[0].end, first)
+    assert [node.move for node in exchange.variations] == ["3a2b", "8b2b"]
+    last = game.record.root.last()
+    assert (last.move, last.next(), [node.move for node in last.alternatives()]) == ("4c4d", None, ["2f2e"])
+    assert game.record.count_variations() == 6
+
+
+@pytest.mark.parametrize("formats", [["kif"], ["ki2"], ["jkf", "kif"], ["ki2", "jkf", "ki2", "kif"]])
+def test_conversions_keep_the_tree(formats: list[str], tmp_path: Path) -> None:
+    """Times are lost in KI2."""
+    path = SOURCE
+    for number, kind in enumerate(formats):
+        out = tmp_path / f"{number}.{kind}"
+        assert main([str(path), "--out", str(out), "--encoding", "utf-8"]) == 0
+        path = out
+    if "ki2" not in formats:
+        assert path.read_text(encoding="utf-8") == SOURCE.read_text(encoding="utf-8")
+    before = game_of(SOURCE).record.root
+    for node in before.nodes() if "ki2" in formats else ():
+        node.milliseconds = None
+    assert shape(game_of(path).record.root) == shape(before)
+
+
+def test_variations_at_an_end_that_jkf_lacks_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, out = tmp_path / "a.kifu", tmp_path / "a.jkf"
+    source.write_text("手合割：平手\n   1 ７六歩(77)\n   2 切断\n変化：2手\n   2 ３四歩(33)\n", encoding="utf-8")
+    assert main([str(source), "--out", str(out)]) == 0
+    assert capsys.readouterr().err == f"{source}: JKF cannot hold 1 end\n"
+    assert shape(game_of(out).record.root)[4:] == [["7g7f", None, None, "CHUDAN", ["3c3d", None, None, None]]]
+
+
+def test_what_a_format_cannot_hold_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(SOURCE), "--out", str(tmp_path / "a.csa")]) == 0
+    assert "6 variations" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""KI2's moves: what rsshogi and we write is read back, whatever else a text may hold."""
+"""Names of moves: KI2 is read back as rsshogi and we write it; Japanese and western notation."""
 
 import random
 from pathlib import Path
@@ -9,10 +9,12 @@ from rsshogi.record import Record
 from core_ext.board import Board
 from core_ext.shogi.ki2 import MOVE, candidates, ki2_text
 from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
-from tests.records.common import faults_of, game_of
+from tests.records.common import game_of
+from usi_engine import language
 from usi_engine.records import kif
+from usi_engine.records.notation import japanese_text, marked_kif, move_text, name_moves, western_text
 
-HEAD = "手合割：平手\n"
+NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
 
 
 def random_game(seed: int, plies: int) -> list[str]:
@@ -58,43 +60,25 @@ def test_geometry_tells_pieces_apart(sfen: str, square: str, words: dict[str, st
             assert candidates(match, board) == [origin + square] * board.is_legal(origin + square)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "▲7六歩 △3四歩 ▲2二角成 △同銀",
-        "☗７六歩☖３四歩☗２二角成☖同　銀",
-        "７六歩 ３四歩 ２二角成 同銀上",
-        "▲ ７六歩 ▽３四歩\n▲２二角成\n▽同　銀",
-        "▲76歩 △34歩 ▲２2角成 △同銀",
-        "☗７六歩 ▽３四歩 ▼２二角成 ☖同　銀 △投了",
-        "▲７六歩 △３四歩 ▲２二角成 △同銀 まで4手で後手の勝ち",
-    ],
-)
-def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "game.ki2u"
-    path.write_text(HEAD + text + "\n", encoding="utf-8")
-    assert game_of(path).moves == ("7g7f", "3c3d", "8h2b+", "3a2b")
+def test_moves_in_japanese() -> None:
+    """From a start that KIF draws as a diagram too; the names end at an illegal move."""
+    board, moves = Board(NO_GAME_START), ["G*5b", "5i5h", "5b5c"]
+    names = [move.text for move in name_moves(board, moves, marked_kif)]
+    assert names == ["△５二金打", "▲５八玉(59)", "△５三金(52)"]
+    assert [move.text for move in name_moves(board, ["G*5b", "5b5c"])] == ["△５二金"]
 
 
-@pytest.mark.parametrize(
-    "text, move, reason, quoted",
-    [
-        ("▲８八銀", 1, "illegal move", "▲８八銀"),
-        ("▲５五歩打", 1, "illegal move", "▲５五歩打"),
-        ("▲７六歩 △８八歩", 2, "illegal move", "△８八歩"),
-        ("▲７六歩 ▲２六歩", 2, "a move of the other side", "▲２六歩"),
-        ("▲同歩", 1, "illegal move", "▲同歩"),
-        ("▲７六歩 hello △３四歩", 2, "not a move", "hello"),
-        ("▲７六歩 △５二金", 2, "ambiguous move", "△５二金"),
-        ("▲７六歩\n△７ 七角成", 2, "not a move", "△７ 七角成"),
-        ("▲７六歩\n７ 七角成", 2, "not a move", "７ 七角成"),
-        ("▲７六歩 △投了 ▲２六歩", 2, "not a move", "▲７六歩 △投了 ▲２六歩"),
-        ("▲７六歩\n同じく", 2, "not a move", "同じく"),
-    ],
-)
-def test_faults(text: str, move: int, reason: str, quoted: str, tmp_path: Path) -> None:
-    """rsshogi ends the whole program at some of these."""
-    path = tmp_path / "game.ki2u"
-    path.write_text(f"{HEAD}{text}\n", encoding="utf-8")
-    line = 1 + len(text.splitlines())
-    assert faults_of(path) == [f"game.ki2u, line {line}, move {move}: {reason}: '{quoted}'"]
+@pytest.mark.parametrize("sfen, move, expected", [
+    (None, "7g7f", "▲P-7f"), (None, "4i5h", "▲G4i-5h"), (None, "5i5h", "▲K-5h"),
+    ("4k4/P8/9/9/9/9/9/9/4K4 b P 1", "9b9a+", "▲P-9a+"), ("4k4/9/S8/9/9/9/9/9/4K4 b - 1", "9c8d", "▲S-8d="),
+    ("4k4/9/9/9/9/9/9/p8/L3K4 w - 1", "9h9i+", "△Px9i+"), ("4k4/9/9/9/9/9/9/1+r7/4K4 w - 1", "8h7h", "△+R-7h"),
+    ("4k4/9/9/9/9/9/6S2/9/4K4 b S 1", "S*4f", "▲S*4f"), ("4k4/9/9/9/9/9/6S2/9/4K4 b S 1", "3g4f", "▲S-4f"),
+])  # fmt: skip
+def test_moves_in_western_notation(sfen: str | None, move: str, expected: str) -> None:
+    """The origin only if another piece of the kind could move there, `=` only if it could promote."""
+    board = Board(sfen) if sfen else Board()
+    assert western_text(board, move) == expected
+    language.choose("ja")
+    japanese = move_text(board, move)
+    language.choose("en")
+    assert (japanese, move_text(board, move)) == (japanese_text(board, move), expected)

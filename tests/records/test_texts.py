@@ -1,0 +1,227 @@
+"""Short texts of every format: what each is read as, and that each format holds it; what is written.
+
+tests/data/record_texts has a file for each format. A line `=== JSON` before each text has what it is read as.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from core_ext.board import Board
+from tests.records.common import MOVES, RECORDS, game_of, items_of
+from usi_engine import language
+from usi_engine.records import csa, jkf, position, usi_text
+from usi_engine.records.csa import control_of, words_of
+from usi_engine.records.ends import End
+from usi_engine.records.faults import FaultyText
+from usi_engine.records.formats import FORMATS, text_of
+from usi_engine.records.tree import Node, Record
+
+FOLDER = RECORDS.parent / "record_texts"
+START = Board().sfen()
+EVEN = "手合割：平手\n"
+
+
+class Text(NamedTuple):
+    """A text of a format; what it is read as."""
+
+    kind: str
+    text: str
+    expected: dict[str, Any]
+
+
+def texts_of(kind: str) -> list[Text]:
+    """The texts of a format."""
+    parts = (FOLDER / f"{kind}.txt").read_bytes().decode("utf-8").split("=== ")[1:]
+    heads = [part.partition("\n") for part in parts]
+    return [Text(kind, text, json.loads(head)) for head, _, text in heads]
+
+
+TEXTS = [text for kind in FORMATS for text in texts_of(kind)]
+
+
+def read_as(kind: str, text: str) -> dict[str, Any]:
+    """What a text is read as, or the error."""
+    try:
+        return described(FORMATS[kind].read(text))
+    except FaultyText as error:
+        return {"error": str(error)}
+
+
+def described(record: Record) -> dict[str, Any]:
+    """A record without what is usual: start, lines of moves, details of nodes and ends, result, header, fault."""
+    lines, details = list[str](), list[list[Any]]()
+    for step in record.walk():
+        if step.ply == 1 or step.begins_variation:
+            lines.append(f"{step.ply}")
+        lines[-1:] = [f"{line} {step.node.move}" for line in lines[-1:]]
+        details += [[f"{step.ply} {step.node.move}".strip(), *owner_details(owner)] for owner in owners(step.node)]
+    found = {
+        "start": "" if record.start == START else record.start, "lines": lines, "details": details,
+        "result": record.result, "header": record.header, "fault": record.fault.text() if record.fault else "",
+    }  # fmt: skip
+    return {key: value for key, value in found.items() if value or value == 0}
+
+
+def owners(node: Node) -> list[Node | End]:
+    """The node if it has a time or comment, and its end."""
+    own = node.milliseconds is not None or node.comment is not None
+    return [*([node] if own else []), *([node.end] if node.end else [])]
+
+
+def owner_details(owner: Node | End) -> list[Any]:
+    """Time and comment, of an end its name and word before them."""
+    names = [owner.name, owner.word] if isinstance(owner, End) else []
+    return [*names, owner.milliseconds, owner.comment]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.kind)
+def test_a_text_is_read(text: Text) -> None:
+    assert read_as(text.kind, text.text) == text.expected
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_writes_what_was_read(kind: str) -> None:
+    """`text_of` compares what it reads back; KIF holds all but fractions of a second."""
+    for text in TEXTS:
+        if "error" in text.expected or "\r" in text.text:
+            continue
+        record = FORMATS[text.kind].read(text.text)
+        written = text_of(record, kind)
+        if kind == "kif" and text.kind in ("kif", "ki2"):
+            again = read_as(kind, written)
+            assert again == {key: value for key, value in text.expected.items() if key != "fault"}
+        if kind == text.kind:
+            assert text_of(FORMATS[kind].read(written), kind) == written
+
+
+def test_files() -> None:
+    """The games and faults of each file of RECORDS."""
+    expected = json.loads((FOLDER / "files.json").read_text(encoding="utf-8"))
+    found = {path.name: items_of(path, described) for path in sorted(RECORDS.iterdir())}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "▲{}x",
+        "▲７六歩{}x",
+        "   1 {}x",
+        "   1 ７六歩(77){}x",
+        "   1 ７六歩(77) ({}x",
+        "|{}|",
+        "先手の持駒：{}x",
+        "変化：{}x",
+    ],
+)
+def test_time_is_linear(line: str) -> None:
+    """The texts took up to 27 s."""
+    begun = time.process_time()
+    for text in (line.format(space * 100_000) for space in " 　(▲"):
+        for head in ("", EVEN + "   1 ７六歩(77)\n"):
+            try:
+                FORMATS["kif"].read(head + text)
+            except FaultyText:
+                continue
+    assert time.process_time() - begun < 5
+
+
+def test_rows_have_three_characters_a_square() -> None:
+    lines = position.position_lines("8k/7+R1/7G1/9/9/9/9/9/9 w 2N2r2b4g4s4n4l17pp 1")
+    assert lines[:2] == ["P1 *  *  *  *  *  *  *  * -OU", "P2 *  *  *  *  *  *  * +RY * "]
+    assert lines[9] == "P+00KE00KE"
+    assert lines[-1] == "-"
+    assert position.position_lines(START) == ["PI", "+"]
+    assert position.position_lines(START.replace(" b ", " w ")) == ["PI", "-"]
+
+
+@pytest.mark.parametrize("kind", ["csa", "jkf", "usi"])
+def test_positions_of_games_are_read_back(kind: str) -> None:
+    board = Board()
+    for move in MOVES:
+        board.push(move)
+        start = " ".join([*board.sfen().split()[:3], "1"])
+        assert FORMATS[kind].read(FORMATS[kind].write(Record(start))).start == start
+
+
+@pytest.mark.parametrize("comment", ["a", "", "  a\n\n b ", "** 30 -3334FU +2726FU", "* a", "'a", "%TORYO", "/", "▲"])
+def test_comments_are_kept_by_the_letter(comment: str) -> None:
+    record = csa.read("PI\n+\n+7776FU\n%TORYO\n")
+    record.root.comment = record.main_line[0].comment = comment
+    assert record.end is not None
+    record.end.comment = comment
+    for kind in (csa, jkf):
+        again = kind.read(kind.write(record))
+        assert again.end is not None
+        assert [again.root.comment, again.main_line[0].comment, again.end.comment] == [comment] * 3
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "again"),
+    [
+        ("60分 切れたら1分将棋", "$TIME_LIMIT:01:00+60", "1時間0分秒読み60秒"),
+        ("各１５分", "$TIME_LIMIT:00:15+00", "15分"), ("10分秒読み30秒加算5秒", "$TIME:600+30+5", None),
+        ("10分切れ負け", "$TIME_LIMIT:00:10+00", "10分"), ("0分+30秒", "$TIME_LIMIT:00:00+30", "0分秒読み30秒"),
+        ("1分30秒", "$TIME:90+0+0", None), ("15分切れたら10秒", "$TIME_LIMIT:00:15+10", "15分秒読み10秒"),
+        ("10分秒読み150秒", "$TIME:600+150+0", None),
+        ("10分 切れたら1手30秒", "$TIME_LIMIT:00:10+30", "10分秒読み30秒"),
+        ("5分（切れたら30秒）", "$TIME_LIMIT:00:05+30", "5分秒読み30秒"),
+        ("01:00+60", "$TIME_LIMIT:01:00+60", "1時間0分秒読み60秒"), ("むずかしい", "$持ち時間:むずかしい", None),
+    ],
+)  # fmt: skip
+def test_time_controls(words: str, line: str, again: str | None) -> None:
+    record = csa.read("PI\n+\n+7776FU\n")
+    record.header["持ち時間"] = words
+    text = csa.write(record)
+    assert line in text.splitlines()
+    assert ("V3.0" in text.splitlines()) == line.startswith("$TIME:")
+    assert csa.read(text).header["持ち時間"] == (again or words)
+    control = control_of(words)
+    assert control is None or control_of(words_of(control)) == control
+
+
+@pytest.mark.parametrize(
+    ("line", "members"),
+    [
+        ("7g7f", {}),
+        ("7g7f 3c3d 8h2b+", {"promote": True, "capture": "KA"}),
+        ("7g7f 3c3d 8h2b", {"promote": False, "capture": "KA"}),
+        ("7g7f 3c3d 8h2b+ 3a2b", {"same": True, "capture": "UM"}),
+        ("7g7f 3c3d 8h2b+ 3a2b B*4e", {}),
+        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves G*5i", {"relative": "H"}),
+        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves G*1e", {}),
+        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves 6i6h", {"relative": "U"}),
+        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves 5h6h", {"relative": "M"}),
+        ("sfen 4k4/9/9/9/9/9/9/9/2GGG1K2 b - 1 moves 5i6h", {"relative": "R"}),
+    ],
+)
+def test_moves_of_jkf_say_what_the_position_tells(line: str, members: dict[str, Any]) -> None:
+    move = json.loads(jkf.write(usi_text.read(line)))["moves"][-1]["move"]
+    assert {key: value for key, value in move.items() if key not in ("color", "from", "to", "piece")} == members
+
+
+def test_line_ends_in_a_header_end_no_game(tmp_path: Path) -> None:
+    source, out = tmp_path / "a.jkf", tmp_path / "a.csa"
+    values = {"先手": "a\n/\nPI\n+\n+2726FU", "備考\n%TORYO": "b\r\nN-c"}
+    source.write_text(json.dumps({"header": values, "moves": [{}, {"special": "TORYO"}]}), encoding="utf-8")
+    out.write_text(csa.write(game_of(source).record), encoding="utf-8")
+    game = game_of(out)
+    assert (game.count, game.moves, game.players) == (1, (), ("a / PI + +2726FU", ""))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("csa", "P-51OU\nP+59OU49OU\n+\n+7776FU\n"), ("usi", "sfen 4k4/9/9/9/9/9/9/9/4KK3 b - 1")]
+)
+def test_faults_of_the_start_are_translated(kind: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The catalog has the messages of the core without what they quote."""
+    japanese = {"two kings of one colour in '{0}'": "玉が 2 枚：'{0}'"}
+    monkeypatch.setattr(language, "_translate", lambda text: japanese.get(text, text))
+    with pytest.raises(FaultyText, match=re.escape("玉が 2 枚：'4k4/9/9/9/9/9/9/9/4KK3 b - 1'")):
+        FORMATS[kind].read(text)
