@@ -133,6 +133,49 @@ def test_play(engine: Engine) -> None:
         engine.analyse(Board(), Limit(depth=1), nodes=1)
 
 
+TRY = "9/4K4/9/9/9/9/9/9/k8 b RB2G2S2N2L9Prb2g2s2n2l9p 1"
+MATE_IN_NINE = "6B2/7Rl/6S2/7GB/8k/8N/9/9/9 b r3g3s3n3l18p 1"  # a search prefers 2b1b+ at -2800
+
+
+def test_the_mate_solver_goes_first() -> None:
+    """In a move and in an analysis, among several lines too, and if its first move is among those to search."""
+    board = Board(MATE_IN_NINE)
+    with Engine(megabytes=1) as engine:
+        played = engine.play(board, Limit(black_clock=0, white_clock=0, byoyomi=1))
+        assert (played.move, played.source, str(played.score)) == ("2d2e", "mate", "mate 9")
+        found = engine.analyse(board, nodes=10_000)
+        assert (found.move, found.source, found.score.mate, found.pv) == ("2d2e", "mate", 9, played.pv)
+        found = engine.analyse(board, nodes=10_000, multipv=3)
+        assert [line.score.mate for line in found.lines] == [9, None, None] and len({*found.lines}) == 3
+        assert engine.analyse(board, nodes=10_000, moves=["2d2e", "2b1b+"]).source == "mate"
+        assert engine.analyse(board, nodes=10_000, moves=["2b1b+"]).score.mate is None
+        assert engine.analyse(board, depth=1).source == "search"
+
+
+def test_the_book_and_a_level_play() -> None:
+    with Engine("material", megabytes=1) as engine:
+        clock = Limit(black_clock=60, white_clock=60)
+        assert engine.play(Board(), clock).source == "book"
+        assert engine.analyse(Board(), Limit(byoyomi=0.1)).source == "search"
+        engine.configure({"usi_ownbook": False, "SkillLevel": 0})
+        played = engine.play(Board(), clock)
+        assert played.source == "search" and played.move in Board().legal_moves
+        assert engine.analyse(Board(), nodes=2000).depth > 1
+        engine.configure({"SkillLevel": 20, "ResignValue": 100})
+        behind = Board("4k4/9/9/9/9/9/9/9/4K4 b r 1")
+        assert engine.play(behind, Limit(byoyomi=0.1)).end == "resign" and engine.play(behind, depth=1).move
+
+
+def test_a_win_by_declaration_or_try_is_no_mate(engine: Engine) -> None:
+    """At the root and one ply before, as 20000 centipawns."""
+    before = DECLARABLE.replace(" b ", " w ")
+    for sfen, rule, cp in ((DECLARABLE, "CSARule27", 20_000), (before, "CSARule27", -20_000), (TRY, "TryRule", 20_000)):
+        engine.configure({"EnteringKingRule": rule})
+        score = engine.analyse(Board(sfen), nodes=5000).score
+        assert (score.cp, score.mate, score.plies_to_end) == (cp, None, 2 if sfen == before else 1)
+    assert engine.play(Board(TRY), depth=5).move == "5b5a"
+
+
 def test_a_stream_gives_each_depth_until_its_block_ends(engine: Engine) -> None:
     with engine.analysis(Board(), multipv=2) as stream:
         parts = [next(stream) for _ in range(3)]

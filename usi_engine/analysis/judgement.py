@@ -84,7 +84,7 @@ def black_score(node: Node) -> Score | None:
 
 def is_by_rule(score: Score) -> bool:
     """Return True if the score is a win or loss by rule: a declaration or a try."""
-    return score.mate is None and score.cp != score.value
+    return score.mate is None and score.plies_to_end is not None
 
 
 # ---- accuracy ----

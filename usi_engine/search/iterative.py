@@ -172,7 +172,7 @@ class Search:
     def _should_stop(self, result: Analysis, forced: bool) -> bool:
         optimum, forced_time = self._control.limits.optimum, self._control.limits.forced
         if optimum is None:
-            return False
+            return self._spec.multipv == 1 and self._is_proved(result)
         main, best = self._pool.main, result.best
         self._time_scale.iteration_done(best.move, best.value, main.lines(1)[0].nodes / max(main.nodes, 1))
         forced_done = forced and forced_time is not None and self._control.elapsed >= forced_time

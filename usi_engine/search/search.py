@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Nodes of the mate solver before a search: per millisecond of the optimum time, of which it takes 1 % (it visits about
 # 2,000); without a time, one for so many nodes of the search; without any limit, a twentieth of a second.
 MATE_NODES_PER_MS = 20
-NODES_PER_MATE_NODE = 20
+NODES_PER_MATE_NODE = 50
 MATE_NODES = 100_000
 MAX_MATE_NODES = 1_000_000
 
@@ -76,7 +76,8 @@ def answer_of_rules(spec: Spec) -> Analysis | None:
 
 def answer_of_book(resources: Resources, spec: Spec) -> Analysis | None:
     """Return the book's move; None if it has none or must not answer."""
-    book, core, board = resources.book, resources.core, spec.board
+    core, board = resources.core, spec.board
+    book = resources.book if spec.book_rules else None
     if book is None or spec.book_rules is None:
         return None
     chosen = book.choose(board, spec.book_rules, resources.random)
