@@ -8,7 +8,7 @@ from tests.project.test_core_layers import imports, module_name
 PACKAGE = ROOT / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
-    "   ": "language columns clock",
+    "   ": "language columns clock waiting",
     "usi": "options output protocol arguments info process",
     "": "files core rules memory progress",
     "evaluation": "cache names kpp_file parts architecture network_file load",

@@ -10,9 +10,10 @@ from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from usi_engine.api.search_engine import SearchEngine
-from usi_engine.api.stream import WATCH, AnalysisStream
+from usi_engine.api.stream import AnalysisStream
 from usi_engine.api.usi_process import UsiEngine
 from usi_engine.search.results import Analysis
+from usi_engine.waiting import WATCH_SECONDS
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -87,7 +88,7 @@ def coroutine(
             while not job.done():
                 self.engine.stop()  # repeatedly, because a search that begins forgets it; all threads may be busy
                 with suppress(asyncio.CancelledError):  # cancelled again
-                    await asyncio.wait({job}, timeout=WATCH)
+                    await asyncio.wait({job}, timeout=WATCH_SECONDS)
             job.exception()  # nobody else asks for it
             raise
 

@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
-from usi_engine.api.stream import WATCH, next_of
 from usi_engine.api.usi_process import UsiEngine
 from usi_engine.core import load_core
 from usi_engine.evaluation.names import INTERNAL, MATERIAL
@@ -31,6 +30,7 @@ from usi_engine.search.threads import Runner
 from usi_engine.search.timeman import time_limits
 from usi_engine.usi.options import DECLARED, Option, Options
 from usi_engine.usi.protocol import Go
+from usi_engine.waiting import WATCH_SECONDS, next_item
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -137,7 +137,7 @@ class Engine(SearchEngine):
         if self._runner.is_current():  # waiting for the search would be waiting for itself
             self._stop.set()
             return
-        while not self._turn.acquire(timeout=WATCH):
+        while not self._turn.acquire(timeout=WATCH_SECONDS):
             self._stop.set()  # repeatedly, because a search that begins clears it
         self._resources = None
         self._turn.release()
@@ -195,7 +195,7 @@ class Engine(SearchEngine):
 
         try:
             self._runner.submit(run)
-            result = next_of(results)
+            result = next_item(results)
         except KeyboardInterrupt:
             self._end_search()
             raise

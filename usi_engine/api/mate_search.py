@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from usi_engine.api.second_solutions import SecondSolution, SecondSolutionSearch
-from usi_engine.api.stream import result_of
 from usi_engine.core import load_core
 from usi_engine.memory import check_free
 from usi_engine.search.results import Limit, copy_of
+from usi_engine.waiting import run_interruptibly
 
 if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ def mate(
     position = copy_of(board)
     solver, stop = limited_solver(nodes, time, megabytes, threads)
     aim = "shortest" if shortest else "shorter"
-    status, moves = interruptible(stop, lambda: solver.solve(position, nodes or 0, aim))
+    status, moves = run_interruptibly(lambda: solver.solve(position, nodes or 0, aim), stop.set)
     return Mate({"mate": True, "nomate": False}.get(status), tuple(moves), solver.nodes)
 
 
@@ -73,7 +69,7 @@ def second_solutions(
     """
     search = SecondSolutionSearch(copy_of(board), moves)
     solver, stop = limited_solver(nodes, time, megabytes, threads)
-    interruptible(stop, lambda: list(search.run(solver, stop, nodes or 0)))
+    run_interruptibly(lambda: list(search.run(solver, stop, nodes or 0)), stop.set)
     return search.results()
 
 
@@ -88,14 +84,3 @@ def limited_solver(nodes: int | None, time: float | None, megabytes: int, thread
     if time is not None:
         stop.set_in(time)
     return solver, stop
-
-
-def interruptible(stop: StopToken, solve: Callable[[], T]) -> T:
-    """Solve on a second thread: the main thread gets Ctrl-C only while it runs Python code."""
-    with ThreadPoolExecutor(1) as thread:
-        solved = thread.submit(solve)
-        try:
-            return result_of(solved)
-        except KeyboardInterrupt:
-            stop.set()
-            raise

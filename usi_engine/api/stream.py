@@ -6,29 +6,9 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from contextlib import suppress
-from typing import TypeVar
 
 from usi_engine.search.results import Analysis, Watch
-
-Item = TypeVar("Item")
-# Interval of checks for Ctrl-C in seconds, while another thread searches.
-WATCH = 0.1
-
-
-def next_of(items: queue.SimpleQueue[Item]) -> Item:
-    """Return the next item. Ctrl-C interrupts within WATCH seconds."""
-    while True:
-        with suppress(queue.Empty):
-            return items.get(timeout=WATCH)
-
-
-def result_of(future: Future[Item]) -> Item:
-    """Return the result of a future. Ctrl-C interrupts within WATCH seconds: Windows handles it only between waits."""
-    while not future.done():
-        wait([future], WATCH)
-    return future.result()
+from usi_engine.waiting import WATCH_SECONDS, next_item, wait_until
 
 
 def check_process(process: int) -> None:
@@ -57,7 +37,7 @@ class AnalysisStream:
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         while not self._ended.is_set():
             self.stop()  # repeatedly, because a search that begins forgets it
-            self._ended.wait(WATCH)
+            self._ended.wait(WATCH_SECONDS)
         if kind is None and isinstance(self._found, BaseException):
             raise self._found
 
@@ -66,7 +46,7 @@ class AnalysisStream:
 
     def __next__(self) -> Analysis:
         check_process(self._process)
-        part = next_of(self._parts)
+        part = next_item(self._parts)
         if part is not None:
             return part
         self._parts.put(None)  # for further calls
@@ -81,8 +61,7 @@ class AnalysisStream:
     def result(self) -> Analysis:
         """Wait for the end of the search and return its result."""
         check_process(self._process)
-        while not self._ended.wait(WATCH):
-            pass
+        wait_until(self._ended.wait)
         if isinstance(self._found, BaseException):
             raise self._found
         assert self._found is not None

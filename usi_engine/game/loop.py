@@ -14,14 +14,13 @@ from usi_engine.game.session import Load, QuitWhenDone, Session
 from usi_engine.usi import protocol
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go, GoMate, Quit, decode, parse
+from usi_engine.waiting import run_interruptibly
 
 # Commands that need neither the core nor the evaluation.
 LIGHT = (
     protocol.Usi, protocol.Help, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit,
 )  # fmt: skip
 
-# Interval of checks for Ctrl-C.
-WATCH_SECONDS = 0.2
 # Bytes read as one line; the rest counts as another line. A game of 100,000 moves takes half a million.
 LONGEST_LINE = 1 << 22
 
@@ -80,27 +79,8 @@ def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = lo
             session.post(Load())
         session.post(QuitWhenDone() if isinstance(command, Quit) else command)
     session.post(QuitWhenDone())
-    return run_interruptibly(session)
-
-
-def run_interruptibly(session: Session) -> bool:
-    """Run the session on another thread: only the main thread gets Ctrl-C, on Windows only in waits with a timeout.
-
-    Up to Python 3.12 an interrupted Thread.join takes the thread for dead, hence the event.
-    """
-    ended, uninterrupted = threading.Event(), True
-
-    def work() -> None:
-        try:
-            session.run()
-        finally:
-            ended.set()
-
-    threading.Thread(target=work, name="session", daemon=True).start()
-    while not ended.is_set():
-        try:
-            ended.wait(WATCH_SECONDS)
-        except KeyboardInterrupt:
-            uninterrupted = False
-            session.post(Quit())
-    return uninterrupted
+    try:
+        run_interruptibly(session.run, lambda: session.post(Quit()))
+    except KeyboardInterrupt:
+        return False
+    return True

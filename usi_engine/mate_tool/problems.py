@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import CUSTOMARY, SecondSolution, SecondSolutionSearch
-from usi_engine.api.stream import result_of
 from usi_engine.columns import aligned
 from usi_engine.core import Core, board_of
 from usi_engine.language import _
 from usi_engine.memory import check_free
 from usi_engine.progress import Progress
 from usi_engine.usi.output import escaped
+from usi_engine.waiting import result_of
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from usi_engine.api.stream import result_of
 from usi_engine.core import Core, load_core
 from usi_engine.search.resources import Resources
 from usi_engine.search.results import PlayResult
@@ -18,6 +17,7 @@ from usi_engine.search.spec import spec_of
 from usi_engine.search.timeman import time_limits
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
+from usi_engine.waiting import result_of
 
 if TYPE_CHECKING:
     from core_ext.board import Board

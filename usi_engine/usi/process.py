@@ -24,10 +24,10 @@ from usi_engine.usi.info import Info, Lines, parse_info
 from usi_engine.usi.options import Option
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import first_word
+from usi_engine.waiting import WATCH_SECONDS
 
 LAST_LINES = 5
 LONGEST_LINE = 1 << 20  # letters; the rest counts as another line
-WATCH = 0.1  # seconds between two checks for Ctrl-C, which Windows handles only between waits
 # GUIs set these even if an engine does not declare them.
 ALWAYS_SET = ("USI_Hash", "USI_Ponder")
 MAX_MOVES = "MaxMovesToDraw"
@@ -338,7 +338,7 @@ class EngineProcess:
 
     def _await(self, happened: threading.Event, seconds: float, word: str) -> None:
         end = time.monotonic() + seconds
-        while not happened.wait(WATCH):
+        while not happened.wait(WATCH_SECONDS):
             if time.monotonic() > end:
                 raise self._silent(word)
         if self._ended:
@@ -348,7 +348,7 @@ class EngineProcess:
         """Return the next event of this search, which is stopped after its longest time."""
         while True:
             with contextlib.suppress(queue.Empty):
-                event = self._events.get(timeout=WATCH)
+                event = self._events.get(timeout=WATCH_SECONDS)
                 if isinstance(event, Answer) and event.search == number:
                     return event
                 continue
