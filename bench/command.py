@@ -1,25 +1,16 @@
 """Command lines of the benches: parser and one-line errors."""
 
 import argparse
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from usi_engine.book.entry import BookError
 from usi_engine.evaluation.names import WeightsError
 
-PROCESSES = max((os.cpu_count() or 2) // 2, 1)
-
 
 def new_parser(description: str | None) -> argparse.ArgumentParser:
     """Return a parser whose help shows the description as it is."""
     return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-
-
-def add_scheduler(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a cluster."""
-    text = "HOST:PORT of a Dask scheduler, whose workers play instead of processes"
-    parser.add_argument("--scheduler", default="", help=text)
 
 
 @contextmanager

@@ -1,12 +1,10 @@
-"""Timing, tables and progress bars of the benches."""
+"""Timing and tables of the benches."""
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 
@@ -40,22 +38,3 @@ def show(title: str, unit: str, ours: float, peers: dict[str, float], aim: float
     rows = sorted([("Komadori", ours), *peers.items()], key=lambda row: -row[1])
     print(f"{title}, one thread (aim: {aim:g} million {unit} a second; others: on a 2.6 GHz Zen 5)", flush=True)
     print_table(("program", f"million {unit}/s"), [(name, f"{rate:.2f}") for name, rate in rows])
-
-
-class Steps(Progress):
-    """A progress bar of `total` units on stderr; if that is not a terminal, a line a minute."""
-
-    def __init__(self, total: int, unit: str, done: int = 0) -> None:
-        columns = TextColumn(unit), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        note = TextColumn("{task.fields[note]}", markup=False)
-        super().__init__(*columns, note, console=Console(stderr=True), disable=not sys.stderr.isatty())
-        self._unit, self._printed = unit, time.monotonic()
-        self._task = self.add_task(unit, total=total, completed=done, note="")
-
-    def step(self, note: str = "") -> None:
-        """Count one unit, and show the note beside the count."""
-        self.update(self._task, advance=1, note=note)
-        task = self.tasks[0]
-        if self.disable and (task.finished or time.monotonic() - self._printed >= 60):
-            self._printed = time.monotonic()
-            print(f"{task.completed:.0f}/{task.total:.0f} {self._unit}s {note}".rstrip(), file=sys.stderr, flush=True)

@@ -86,11 +86,11 @@ def make_folder(path: Path) -> None:
 
 
 class OtherRowsError(ValueError):
-    """A file of rows with another first line: `is_kept` if it is that of another run, else the file is none of ours."""
+    """A file of rows with another first line: the `conditions` of another run, or None if the file is none of ours."""
 
-    def __init__(self, is_kept: bool) -> None:
-        super().__init__("it was made under other conditions" if is_kept else "it is another file")
-        self.is_kept = is_kept
+    def __init__(self, conditions: dict[str, Any] | None) -> None:
+        super().__init__("it is another file" if conditions is None else "it was made under other conditions")
+        self.conditions = conditions
 
 
 class KeptRows:
@@ -108,7 +108,7 @@ class KeptRows:
         if conditions is not None:
             head, lines = parsed(lines[0]) if lines else None, lines[1:]
             if data and head != json.loads(json.dumps(conditions)):
-                raise OtherRowsError(isinstance(head, dict))
+                raise OtherRowsError(head if isinstance(head, dict) else None)
             if not data:
                 write_blocks(path, [(json.dumps(conditions) + "\n").encode("ascii")])
         self.rows = [row for row in map(parsed, lines) if row is not None]

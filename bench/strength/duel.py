@@ -12,35 +12,30 @@ bench.speed.nps, or play a match at equal time (bench.strength.match).
 """
 
 import argparse
-import json
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from bench import OPENINGS
-from bench.command import PROCESSES, add_scheduler, new_parser, one_line
-from bench.kept import kept_rows, same_conditions
-from bench.strength.elo import decided, estimate, verdict_text
+from bench.command import new_parser, one_line
+from bench.strength.elo import counts, estimate, verdict_text
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
-from bench.table import Steps
+from bench.strength.run import Row, add_run_options, add_test_options, kept_rows, openings_of, play_missing
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
 from usi_engine.book.book_player import BookPlayer, open_book, rules_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.learn.pool import Work
-from usi_engine.player import Lead, Player, PlayRules, ending_of, read_openings
+from usi_engine.player import Lead, Player, PlayRules
+from usi_engine.rules import LiveGame
 from usi_engine.usi.arguments import real, whole
 from usi_engine.usi.options import Options
 
 LONGEST = 320
 ADJUDICATION_SCORE, ADJUDICATION_PLIES = 2000, 6  # both sides report this lead (centipawns) for this many plies
 TIME_CONSTANTS = time_constants()
-FREE = ("name", "games", "elo0", "elo1", "processes", "scheduler", "keep")  # may change when a duel is resumed
-BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
 
 class BookedPlayer:
@@ -135,32 +130,42 @@ class Duel:
         self._random.seed(number)
         first, second = self._sides
         try:
-            as_black, plies = self._play(opening, first, second)
-            as_white, more = self._play(opening, second, first)
+            points, plies = self._play(opening, first, second)
+            others, more = self._play(opening, second, first)
         finally:  # a cluster's worker goes on with other work
             for name, value in default_constants().items():
                 set_constant(name, value)
-        points = [BLACK_POINTS[as_black], 1 - BLACK_POINTS[as_white]]
-        return {"pair": number, "points": points, "plies": plies + more, "seconds": round(time.monotonic() - begun, 2)}
+        seconds = round(time.monotonic() - begun, 2)
+        return {"pair": number, "points": [points, 1 - others], "plies": plies + more, "seconds": seconds}
 
-    def _play(self, opening: str, black: Side, white: Side) -> tuple[str, int]:
-        """Play a game; return its result (`b`, `w` or `d`) and the number of plies."""
-        board, lead = Board(opening), Lead(ADJUDICATION_SCORE)
-        for side in (black, white):
+    def _play(self, opening: str, *sides: Side) -> tuple[float, int]:
+        """Play a game between Black and White; return Black's points and the number of plies."""
+        for side in sides:
             side.player.new_game()
-        for ply in range(LONGEST):
-            ended = ending_of(board)
-            if ended:
-                return ended[0], ply
-            side = black if board.turn == BLACK else white
+
+        def think(board: Board) -> tuple[str, int]:
+            side = sides[board.turn]
             for name, value in side.constants.items():
                 set_constant(name, value)
-            move, value = side.player.think(board)
-            lead.add(board, value)
-            if lead.plies >= ADJUDICATION_PLIES:
-                return lead.side, ply
-            board.push(move)
-        return "d", LONGEST
+            return side.player.think(board)
+
+        return play_out(opening, think, LONGEST)
+
+
+def play_out(opening: str, think: Callable[[Board], tuple[str, int]], longest: int) -> tuple[float, int]:
+    """Play a game; return Black's points and the number of plies. `think` returns a move and its value."""
+    game, lead = LiveGame(opening), Lead(ADJUDICATION_SCORE)
+    for ply in range(longest):
+        if game.end is None and game.board.can_declare():
+            game.declare()
+        if game.end is not None:
+            return {0: 1.0, 1: 0.0, None: 0.5}[game.end.winner], ply
+        move, value = think(game.board)
+        lead.add(game.board, value)
+        if lead.plies >= ADJUDICATION_PLIES:
+            return float(lead.side == "b"), ply
+        game.push(move)
+    return 0.5, longest
 
 
 def play_pair(duel: Duel, number: int) -> dict[str, Any]:
@@ -191,40 +196,21 @@ def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
     return first, second
 
 
-def openings_of(arguments: argparse.Namespace) -> list[str]:
-    """Return the openings in random order. Raises SystemExit if games would repeat: only a book varies them."""
-    openings = read_openings(arguments.openings)
-    if (arguments.games + 1) // 2 > len(openings) and not (arguments.book or arguments.book_b):
-        raise SystemExit(f"duel: {len(openings)} openings make {2 * len(openings)} games, not {arguments.games}")
-    return random.Random(arguments.seed).sample(openings, len(openings))
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Play until the test or the number of games ends the duel; print the result."""
-    sides = settings_of(arguments), openings_of(arguments)
-    file = Path(arguments.keep) / "pairs.jsonl"
-    same_conditions(file.parent, arguments, FREE)
-    kept = kept_rows(file)
-    if not decided(scores_of(kept), arguments.elo0, arguments.elo1):
-        with open(file, "a", encoding="utf-8") as record:
-            for pair in missing_pairs(arguments, sides, kept):
-                record.write(json.dumps(pair) + "\n")
-                record.flush()
-                if decided(scores_of(kept), arguments.elo0, arguments.elo1):
-                    break
-    print(standing(arguments, kept), flush=True)
+    books = arguments.book or arguments.book_b  # only a book varies the games of an opening
+    sides, openings = settings_of(arguments), openings_of(arguments, 0 if books else arguments.games)
+    kept = kept_rows(arguments, "pairs.jsonl", ("name",))
+    played, pairs = {row["pair"] for row in kept.rows}, range((arguments.games + 1) // 2)
+    missing = [number for number in pairs if number not in played]
 
+    def show(rows: list[Row]) -> str:
+        return standing(arguments, rows)
 
-def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, Any], kept: list[Any]) -> Iterator[dict[str, Any]]:
-    """Play the pairs that are not in `kept`, in several processes; append and yield each when it ends."""
-    played = {pair["pair"] for pair in kept}
-    numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
-    with Steps(len(kept) + len(numbers), "pair", len(kept)) as bar:
-        work = duel_work(*sides, play_pair)
-        for pair in work.results(numbers, arguments.processes, arguments.scheduler, in_order=False):
-            kept.append(pair)
-            bar.step(standing(arguments, kept))
-            yield pair
+    work = duel_work(sides, openings, play_pair)
+    for _pair in play_missing(kept, work, missing, arguments, total=len(pairs), standing=show, scores=scores_of):
+        pass
+    print(show(kept.rows), flush=True)
 
 
 def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
@@ -236,8 +222,7 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
     points = [point for pair in pairs for point in pair["points"]]
     if not points:
         return f"{arguments.name}: no games"
-    counts = f"+{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}"
-    line = f"{arguments.name}: {counts}, {estimate(scores_of(pairs)).text()}"
+    line = f"{arguments.name}: {counts(points)}, {estimate(scores_of(pairs)).text()}"
     if arguments.elo1 is not None:
         line += f", test {verdict_text(scores_of(pairs), arguments.elo0, arguments.elo1)}"
     return line
@@ -259,19 +244,13 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--weights-b", default=INTERNAL)
     parser.add_argument("--book", default="", help="a file, or <internal>; default: no book")
     parser.add_argument("--book-b", default="")
-    parser.add_argument("--games", type=whole(1), default=400)
     parser.add_argument("--nodes", type=whole(1), default=20000)
     parser.add_argument("--nodes-b", type=whole(), default=0, help="0: the same as side A")
     parser.add_argument(
         "--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="milliseconds, and nodes per millisecond"
     )
-    parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
-    parser.add_argument("--elo0", type=float, default=0.0)
-    parser.add_argument("--elo1", type=float)
-    parser.add_argument("--processes", type=whole(1), default=PROCESSES)
-    add_scheduler(parser)
-    parser.add_argument("--keep", required=True, help="folder of the record")
+    add_test_options(parser, 400)
+    add_run_options(parser)
     return parser.parse_args()
 
 

@@ -22,6 +22,11 @@ def expected(difference: float) -> float:
     return float(1 / (1 + 10 ** (-difference / 400)))
 
 
+def counts(points: Sequence[float]) -> str:
+    """Return wins, draws and losses: `+2 =1 -0 of 3`."""
+    return f"+{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}"
+
+
 @dataclass(frozen=True)
 class Estimate:
     """Score between 0 and 1 with the ends of its 95 % interval."""

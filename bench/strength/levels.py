@@ -19,14 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import OPENINGS
 from bench.command import new_parser, one_line
-from bench.kept import kept_rows, same_conditions
-from bench.strength.duel import BLACK_POINTS
+from bench.strength.duel import play_out
 from bench.strength.elo import Estimate, estimate
-from bench.table import Steps, print_table
-from core_ext.board import BLACK, Board
-from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from bench.strength.run import Row as Kept
+from bench.strength.run import add_run_options, kept_rows, openings_of, play_missing
+from bench.table import print_table
+from core_ext.board import Board
+from usi_engine.learn.pool import Work
+from usi_engine.player import Player, PlayRules
 from usi_engine.search.resources import Resources
 from usi_engine.search.search import search
 from usi_engine.search.search_control import SearchControl
@@ -50,7 +51,8 @@ Score = dict[tuple[int, int], list[float]]  # points of the stronger player in e
 class Players:
     """Moves of the levels, of full strength at a number of nodes, and of the capture player."""
 
-    def __init__(self, full_nodes: int) -> None:
+    def __init__(self, full_nodes: int, openings: list[str]) -> None:
+        self.openings = openings
         self._resources = Resources(Options(), print)
         self._full = Player(self._resources.weights, PlayRules(nodes=full_nodes))
 
@@ -84,23 +86,18 @@ def gain(board: Board, move: str) -> int:
 
 def play(players: Players, opening: str, black: int, white: int, seed: int) -> tuple[float, int]:
     """Return Black's points and the number of plies."""
-    board = Board(opening)
     players.new_game()
-    for ply in range(LONGEST):
-        ended = ending_of(board)
-        if ended:
-            return BLACK_POINTS[ended[0]], ply
-        board.push(players.move(black if board.turn == BLACK else white, board, seed))
-    return BLACK_POINTS["d"], LONGEST
+    return play_out(opening, lambda board: (players.move((black, white)[board.turn], board, seed), 0), LONGEST)
 
 
-def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int) -> dict[str, Any]:
+def play_pair(players: Players, task: tuple[tuple[int, int], int]) -> Kept:
     """Play an opening with both colours; return the points of the first player."""
-    first, second = pair
-    seed = 2 * place_of(pair, number)
+    (first, second), number = task
+    place = place_of((first, second), number)
+    opening, seed = players.openings[place % len(players.openings)], 2 * place
     as_black, plies = play(players, opening, first, second, seed)
     as_white, more = play(players, opening, second, first, seed + 1)
-    return {"pair": pair, "number": number, "points": [as_black, 1 - as_white], "plies": [plies, more]}
+    return {"pair": [first, second], "number": number, "points": [as_black, 1 - as_white], "plies": [plies, more]}
 
 
 def place_of(pair: tuple[int, int], number: int) -> int:
@@ -187,22 +184,14 @@ def run(chosen: argparse.Namespace) -> None:
     levels = [CAPTURER] * (0 in chosen.levels) + chosen.levels
     if len(levels) < 2:
         raise ValueError("--levels: name two or more")
-    file = Path(chosen.keep) / "games.jsonl"
-    same_conditions(file.parent, chosen, ("levels", "games", "neighbours", "figure", "keep"))
-    kept = kept_rows(file)
-    played = {(*record["pair"], record["number"]) for record in kept}
+    kept = kept_rows(chosen, "games.jsonl", ("levels", "neighbours", "figure"))
+    played = {(*row["pair"], row["number"]) for row in kept.rows}
     order = schedule(levels, chosen.games, chosen.neighbours)
-    wanted = [(pair, number) for pair, number in order if (*pair, number) not in played]
-    openings = read_openings(OPENINGS)
-    openings = random.Random(chosen.seed).sample(openings, len(openings))
-    players = Players(chosen.full)
-    with Steps(len(wanted), "pair") as bar, file.open("a", encoding="utf-8") as record:
-        for pair, number in wanted:
-            kept.append(play_pair(players, openings[place_of(pair, number) % len(openings)], pair, number))
-            record.write(json.dumps(kept[-1]) + "\n")
-            record.flush()
-            bar.step()
-    rows = rows_of(scores_of(kept))
+    tasks = [(pair, number) for pair, number in order if (*pair, number) not in played]
+    work, total = Work(Players, (chosen.full, openings_of(chosen)), play_pair), len(kept.rows) + len(tasks)
+    for _row in play_missing(kept, work, tasks, chosen, total=total):
+        pass
+    rows = rows_of(scores_of(kept.rows))
     print_table(("level", "Elo", "games", "against the one before", "games"), [row.cells() for row in rows])
     if chosen.figure:
         chosen.figure.write_text(json.dumps([row.figures() for row in rows], indent=1) + "\n", encoding="utf-8")
@@ -215,8 +204,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--games", type=whole(1), default=2, help="games of each pair of players")
     parser.add_argument("--neighbours", type=whole(1), default=20, help="games of neighbours")
     parser.add_argument("--full", type=whole(1), default=200_000, help="nodes a move of level 20")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
-    parser.add_argument("--keep", required=True, help="folder of the record")
+    add_run_options(parser, 1)
     parser.add_argument("--figure", type=Path, help="write the data of the chart to this file")
     return parser.parse_args()
 

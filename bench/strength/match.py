@@ -10,7 +10,6 @@ has a line of JSON a game, with its moves; the same command resumes the match, a
 """
 
 import argparse
-import json
 import os
 import re
 import shlex
@@ -20,19 +19,23 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
-from bench import OPENINGS
-from bench.command import add_scheduler, new_parser, one_line
-from bench.kept import file_digest, kept_rows, same_conditions
-from bench.strength.elo import decided, estimate, pairs_text, verdict_text
+from bench.command import new_parser, one_line
+from bench.strength.elo import counts, estimate, pairs_text, verdict_text
+from bench.strength.run import (
+    Row,
+    add_run_options,
+    add_test_options,
+    file_digest,
+    kept_rows,
+    openings_of,
+    play_missing,
+)
 from bench.strength.usi_game import Contender, Engines, Rules, Task, folder_of, play_game, process_of
-from bench.table import Steps
 from usi_engine.clock import TimeControl
 from usi_engine.files import digest_of
 from usi_engine.learn.pool import Work
-from usi_engine.player import read_openings
 from usi_engine.records import ends
 from usi_engine.records.ends import End
 from usi_engine.records.files import write_text
@@ -47,51 +50,26 @@ USUAL_OPTIONS = {
     "Threads": "1", "Thread": "1", "USI_OwnBook": "false", "BookDepth": "0", "UCI_Variant": "shogi",
     "USI_Variant": "shogi", "Verbose": "0",
 }  # fmt: skip
-FREE = ("games", "concurrency", "scheduler", "elo0", "elo1", "record", "keep")  # may change when a match is resumed
-
-Row = dict[str, Any]  # a game, as play_game returns it
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Play the missing games and print the result."""
     contenders = contenders_of(arguments)
-    openings = read_openings(arguments.openings)
-    if arguments.games > 2 * len(openings):
-        raise SystemExit(f"match: {len(openings)} openings make {2 * len(openings)} games, not {arguments.games}")
-    openings = Random(arguments.seed).sample(openings, len(openings))
-    folder = Path(arguments.keep)
+    names = [contender.name for contender in contenders]
+    openings = openings_of(arguments, arguments.games)
     arguments.programs = [digest_of(Path(each.command[0])) for each in contenders]
     arguments.option_files = [option_digests(each) for each in contenders]
-    same_conditions(folder, arguments, FREE)
-    rows = kept_rows(folder / "games.jsonl")
-    played = {row["game"] for row in rows}
+    kept = kept_rows(arguments, "games.jsonl", ("record",))
+    played = {row["game"] for row in kept.rows}
     tasks = [Task(game, openings[game // 2], game % 2) for game in range(arguments.games) if game not in played]
-    if not decided(pairs_of(rows), arguments.elo0, arguments.elo1):
-        play(arguments, contenders, tasks, rows)
-    print(report(arguments, [contender.name for contender in contenders], rows))
-
-
-def play(
-    arguments: argparse.Namespace, contenders: tuple[Contender, Contender], tasks: list[Task], rows: list[Row]
-) -> None:
-    """Play these games; append each to `rows` and to the file. The sequential test may end the match earlier."""
-    names = [contender.name for contender in contenders]
-    folder, work = Path(arguments.keep), Work(Engines, (contenders, rules_of(arguments)), play_game)
-    with (
-        open(folder / "games.jsonl", "a", encoding="utf-8") as file,
-        Steps(len(rows) + len(tasks), "game", len(rows)) as bar,
-    ):
-        for row in work.results(tasks, arguments.concurrency, arguments.scheduler, in_order=False):
-            rows.append(row)
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-            if row["fault"]:
-                print(f"game {row['game']}: {row['fault']}", file=sys.stderr, flush=True)
-            if arguments.record:
-                save_record(folder, row, names, arguments.record)
-            bar.step(standing(rows))
-            if decided(pairs_of(rows), arguments.elo0, arguments.elo1):
-                return
+    work = Work(Engines, (contenders, rules_of(arguments)), play_game)
+    total = arguments.games
+    for row in play_missing(kept, work, tasks, arguments, total=total, standing=standing, scores=pairs_of):
+        if row["fault"]:
+            print(f"game {row['game']}: {row['fault']}", file=sys.stderr, flush=True)
+        if arguments.record:
+            save_record(kept.path.parent, row, names, arguments.record)
+    print(report(arguments, names, kept.rows))
 
 
 def contenders_of(arguments: argparse.Namespace) -> tuple[Contender, Contender]:
@@ -144,8 +122,7 @@ def pairs_of(rows: Sequence[Row]) -> list[float]:
 def standing(rows: Sequence[Row]) -> str:
     """Return wins, draws, losses and score of the first engine, with Wilson's 95 % interval over games."""
     points = [row["points"] for row in rows]
-    counts = f"+{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}"
-    return f"{counts}, {estimate(points).score_text()}" if points else "no games"
+    return f"{counts(points)}, {estimate(points).score_text()}" if points else "no games"
 
 
 def report(arguments: argparse.Namespace, names: Sequence[str], rows: Sequence[Row]) -> str:
@@ -242,21 +219,15 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--margin", type=whole(), default=50, help="milliseconds that an answer may be late")
     text = "seconds for a move without a clock, after which an engine hangs"
     parser.add_argument("--patience", type=real(0, 1e6), default=120, help=text)
-    parser.add_argument("--games", type=whole(1), default=10)
     text = "a game ends when both engines report this lead for this many moves each (3000 4)"
     parser.add_argument(
         "--resign", type=whole(1), nargs=2, default=[3000, 4], metavar=("CENTIPAWNS", "MOVES"), help=text
     )
     parser.add_argument("--no-adjudication", action="store_true", help="play until mate or resignation")
     parser.add_argument("--draw", type=whole(1), default=320, help="moves after which a game is drawn")
-    parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
-    parser.add_argument("--elo0", type=float, default=0.0)
-    parser.add_argument("--elo1", type=float, help="end the match when a sequential test accepts --elo0 or --elo1")
-    parser.add_argument("--concurrency", type=whole(1), default=os.cpu_count() or 1, help="games at the same time")
-    add_scheduler(parser)
+    add_test_options(parser, 10)
+    add_run_options(parser, os.cpu_count() or 1, "runs/match")
     parser.add_argument("--record", choices=("kif", "csa", "usi"), help="also write each game as a record")
-    parser.add_argument("--keep", default="runs/match", help="folder of the games; a match there is resumed")
     chosen = parser.parse_args()
     if len(chosen.engine) != 2 or len(chosen.limits) > 2:
         parser.error("name two engines, and one or two limits")

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.command import new_parser, one_line
-from bench.table import Steps
 from core_ext.board import Board
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.files import atomic_write
 from usi_engine.player import Player, PlayRules
+from usi_engine.progress import Progress
 
 
 def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -> str:
@@ -71,11 +71,11 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     chosen = parse()
-    bar = Steps(chosen.count, "opening")
-    with atomic_write(chosen.file) as part, part.open("w", encoding="utf-8") as file, bar:
+    progress = Progress("openings", chosen.count)
+    with atomic_write(chosen.file) as part, part.open("w", encoding="utf-8") as file, progress:
         for line in openings(chosen):
             file.write(line + "\n")
-            bar.step()
+            progress.add()
 
 
 if __name__ == "__main__":

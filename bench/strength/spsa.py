@@ -4,27 +4,22 @@
 
 Give each constant with its step: at the end of the run one side plays this much above, the other this much below the
 current value (more at the beginning). A pair of games from one opening, with both colours, moves every constant towards
-the side that won. With --processes N, N pairs run at the same time around the same values. FOLDER/state.json has the
-state, from which the same command resumes. Confirm the result with a duel against the old values
+the side that won. With --processes N, N pairs run at the same time around the same values. The same command resumes:
+FOLDER/pairs.jsonl has a line of JSON a pair. Confirm the result with a duel against the old values
 (bench.strength.duel).
 """
 
 import argparse
-import json
 import math
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
-from bench import OPENINGS
-from bench.command import PROCESSES, add_scheduler, new_parser, one_line
-from bench.kept import damage_named, same_conditions
+from bench.command import new_parser, one_line
 from bench.strength.duel import Duel, Setting, duel_work, known_name, ranges
-from bench.table import Steps
+from bench.strength.run import Row, add_run_options, kept_rows, play_missing
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.player import read_openings
-from usi_engine.records.files import write_text
 from usi_engine.usi.arguments import real, whole
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
@@ -71,20 +66,6 @@ class Tuning:
             self.values[name] = self._within(name, self.values[name] + rate * balance * moved / width**2)
         self.learned.add(pair)
 
-    def load(self, file: Path) -> None:
-        """Load the saved state if there is one."""
-        if file.exists():
-            with damage_named(file):
-                state = json.loads(file.read_text(encoding="utf-8"))
-                self.values = {name: float(state["values"][name]) for name in self.values}
-                self.learned = {*range(state["pairs"])} - {*state["missing"]}
-
-    def save(self, file: Path) -> None:
-        """Save the values, and which pairs were learned: those before `pairs` without the missing ones."""
-        pairs = max(self.learned) + 1
-        missing = sorted({*range(pairs)} - self.learned)
-        write_text(file, json.dumps({"pairs": pairs, "missing": missing, "values": self.values}, indent=1) + "\n")
-
     def _within(self, name: str, value: float) -> float:
         least, greatest = self.ranges[name]
         return min(max(value, least), greatest)
@@ -95,16 +76,17 @@ def run(arguments: argparse.Namespace) -> None:
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
     load_evaluation(arguments.weights)  # if the file is missing, nothing is begun
     openings = read_openings(arguments.openings)
-    file = Path(arguments.keep) / "state.json"
-    same_conditions(file.parent, arguments, ("pairs", "processes", "scheduler", "keep"))
-    tuning.load(file)
+    kept = kept_rows(arguments, "pairs.jsonl", ("pairs",))
+    for row in kept.rows:
+        tuning.learn(**row)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
     work, tasks = duel_work((side, side), openings, play_pair), tasks_of(tuning, len(openings))
-    with Steps(tuning.pairs, "pair", tuning.done) as bar:
-        for pair, shift, balance in work.results(tasks, arguments.processes, arguments.scheduler, in_order=False):
-            tuning.learn(pair, shift, balance)
-            bar.step(text_of(tuning.values))
-            tuning.save(file)
+
+    def show(_rows: list[Row]) -> str:
+        return text_of(tuning.values)
+
+    for row in play_missing(kept, work, tasks, arguments, total=tuning.pairs, standing=show):
+        tuning.learn(**row)
     print(text_of(tuning.values))
 
 
@@ -114,11 +96,11 @@ def tasks_of(tuning: Tuning, openings: int) -> Iterator[Pair]:
         yield pair, random.Random(pair).randrange(openings), *tuning.perturbed(pair)
 
 
-def play_pair(duel: Duel, pair: Pair) -> tuple[int, dict[str, float], float]:
+def play_pair(duel: Duel, pair: Pair) -> Row:
     """Play a pair; return its number, perturbation, and the points of the raised side minus those of the other."""
     number, opening, shift, raised, lowered = pair
     duel.set_constants(raised, lowered)
-    return number, shift, 2 * sum(duel.play_pair(opening)["points"]) - 2
+    return {"pair": number, "shift": shift, "balance": 2 * sum(duel.play_pair(opening)["points"]) - 2}
 
 
 def text_of(values: dict[str, float]) -> str:
@@ -137,12 +119,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--pairs", type=whole(1), default=4000)
     parser.add_argument("--nodes", type=whole(1), default=10000)
     parser.add_argument("--rate", type=real(0, 1), default=0.012, help="share of a step that a point moves at the end")
-    parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=whole(1), default=PROCESSES)
-    add_scheduler(parser)
-    parser.add_argument("--keep", required=True, help="folder of the state")
+    add_run_options(parser)
     return parser.parse_args()
 
 

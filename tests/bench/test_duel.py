@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.kept import kept_rows, same_conditions
 from bench.strength import duel, nodestime
+from bench.strength.run import kept_rows
 from core_ext.board import Board
 from core_ext.engine import tunables
 from tests.bench.helpers import run_line
@@ -75,19 +75,12 @@ def test_a_record_is_resumed_and_no_pair_is_played_twice(
     line = f"duel A {PIECE_VALUES} --openings {openings} --keep {tmp_path}"
     run_line(duel, monkeypatch, f"{line} --games 4")
     first = kept.read_text(encoding="utf-8")
-    assert [json.loads(text)["pair"] for text in first.splitlines()] == [0, 1]
+    assert [json.loads(text)["pair"] for text in first.splitlines()[1:]] == [0, 1]
     run_line(duel, monkeypatch, f"{line} --games 4")
     assert kept.read_text(encoding="utf-8") == first
     assert re.search(r"of 4, score [0-9.]+ % \(.* to .*\), Elo \S+ \(.* to .*\)", capsys.readouterr().out)
-    with pytest.raises(SystemExit, match="2 openings make 4 games, not 5"):
+    with pytest.raises(ValueError, match="2 openings make 4 games, not 5"):
         run_line(duel, monkeypatch, f"{line} --games 5")
-
-
-def test_a_line_that_was_cut_short_is_played_again(tmp_path: Path) -> None:
-    file = tmp_path / "pairs.jsonl"
-    file.write_text('{"pair": 0}\n{"pair": 1}\n{"pai', encoding="utf-8")
-    assert kept_rows(file) == [{"pair": 0}, {"pair": 1}]
-    assert file.read_text(encoding="utf-8") == '{"pair": 0}\n{"pair": 1}\n'
 
 
 @pytest.mark.parametrize(
@@ -116,19 +109,12 @@ def test_a_record_of_other_conditions_is_refused(tmp_path: Path, monkeypatch: py
 
 
 def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = argparse.Namespace(nodes=1, keep=tmp_path)
     for _ in range(2):
-        same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
+        kept_rows(arguments, "rows")
     monkeypatch.setattr("core_ext.__path__", [str(tmp_path)])
     with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
-        same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
-
-
-@pytest.mark.parametrize("text", ["{", "[1]", "\xff"])
-def test_damaged_conditions_are_named(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "conditions.json"
-    file.write_text(text, encoding="latin-1")
-    with pytest.raises(ValueError, match=f"{re.escape(str(file))} is damaged: "):
-        same_conditions(tmp_path, argparse.Namespace(), ())
+        kept_rows(arguments, "rows")
 
 
 def test_a_record_with_other_contents_of_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,17 +123,17 @@ def test_a_record_with_other_contents_of_a_file_is_refused(tmp_path: Path, monke
     network.parent.mkdir()
     for name, weights in (("file", network), ("folder", str(network.parent))):
         network.write_bytes(b"one")
-        arguments = argparse.Namespace(weights=weights)
-        same_conditions(tmp_path / name, arguments, ())
+        arguments = argparse.Namespace(weights=weights, keep=tmp_path / name)
+        kept_rows(arguments, "rows")
         network.write_bytes(b"two")
         with pytest.raises(SystemExit, match=r"other conditions \(weights\)"):
-            same_conditions(tmp_path / name, arguments, ())
+            kept_rows(arguments, "rows")
     monkeypatch.setattr("usi_engine.__path__", [str(tmp_path)])
     (tmp_path / "data").mkdir()
-    same_conditions(tmp_path, argparse.Namespace(), ())
+    kept_rows(argparse.Namespace(keep=tmp_path), "rows")
     (tmp_path / "data" / "nn.bin").write_bytes(b"three")
     with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
-        same_conditions(tmp_path, argparse.Namespace(), ())
+        kept_rows(argparse.Namespace(keep=tmp_path), "rows")
 
 
 def test_a_constant_of_the_search_is_a_whole_number() -> None:

@@ -16,7 +16,7 @@ from tests.shogi.slow_shogi import START
 
 @pytest.fixture(scope="module")
 def players() -> levels.Players:
-    return levels.Players(2000)
+    return levels.Players(2000, [START])
 
 
 def test_the_capture_player_takes_the_most() -> None:
@@ -28,7 +28,7 @@ def test_the_capture_player_takes_the_most() -> None:
 
 def test_a_game_repeats(players: levels.Players) -> None:
     """The same seed gives the same game; points are those of the first player."""
-    first = levels.play_pair(players, START, (4, 0), 1)
+    first = levels.play_pair(players, ((4, 0), 1))
     again = levels.play(players, START, 0, 4, 2 * levels.place_of((4, 0), 1) + 1)
     assert again == (1 - first["points"][1], first["plies"][1])
     assert len(first["points"]) == 2
@@ -69,7 +69,7 @@ def test_a_round_robin_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     line = f"levels --levels 0 1 --games 2 --neighbours 2 --keep {tmp_path}"
     run_line(levels, monkeypatch, line)
     record = (tmp_path / "games.jsonl").read_text(encoding="utf-8")
-    assert len(record.splitlines()) == 3
+    assert len(record.splitlines()) == 1 + 3
     run_line(levels, monkeypatch, f"{line} --figure {tmp_path / 'levels.json'}")
     assert (tmp_path / "games.jsonl").read_text(encoding="utf-8") == record
     assert len(json.loads((tmp_path / "levels.json").read_text(encoding="utf-8"))) == 3

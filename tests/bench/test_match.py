@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shlex
 import sys
@@ -21,6 +20,7 @@ from core_ext.board import Board
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
 from usi_engine.csa.command import own_engine
+from usi_engine.files import KeptRows
 from usi_engine.player import Lead, read_openings
 from usi_engine.records.games import load_games
 from usi_engine.search.results import Limit
@@ -195,8 +195,7 @@ def test_a_match_is_kept_and_continued(
     (kept / "games.jsonl").write_text(rows[: rows.rindex("points")], encoding="utf-8")
     assert play(4, processes=2).startswith("A - B: +2 =0 -2 of 4, score 50.0 %")
     assert [len(received(tmp_path, name, "go")) for name in "AB"] == [2, 3]
-    lines = (kept / "games.jsonl").read_text(encoding="utf-8").splitlines()
-    again = sorted(map(json.loads, lines), key=itemgetter("game"))
+    again = sorted(KeptRows(kept / "games.jsonl").rows[1:], key=itemgetter("game"))
     assert [(row["game"], row["black"], row["points"]) for row in again] == [
         (0, 0, 0.0), (1, 1, 1.0), (2, 0, 0.0), (3, 1, 1.0),
     ]  # fmt: skip

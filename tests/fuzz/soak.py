@@ -6,7 +6,6 @@ Two engines play all games. Each line of the log is one game; an interrupted run
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
@@ -14,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.kept import kept_rows
 from core_ext.board import Board
 from tests.fuzz.conversation import Talk
 from usi_engine.clock import Clock, TimeControl
+from usi_engine.files import KeptRows
 from usi_engine.rules import LiveGame
 from usi_engine.usi.protocol import Times
 
@@ -150,20 +149,17 @@ def summary(games: Sequence[dict[str, Any]]) -> str:
 def soak(path: Path, games: int, share: float = 1.0) -> list[dict[str, Any]]:
     """Play until the log holds `games` games."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    played = kept_rows(path)
+    kept = KeptRows(path)
     players = [Player() for _ in range(2)]
-    begun, first = time.monotonic(), len(played)
-    with path.open("a", encoding="utf-8") as log:
-        for number in range(first + 1, games + 1):
-            played.append(soak_game(players, number, share))
-            log.write(json.dumps(played[-1]) + "\n")
-            log.flush()
-            left = (time.monotonic() - begun) / (number - first) * (games - number) / 60
-            if number % 10 == 0:
-                print(f"{summary(played)}; {left:.0f} min left", flush=True)
+    begun, first = time.monotonic(), len(kept.rows)
+    for number in range(first + 1, games + 1):
+        kept.add(soak_game(players, number, share))
+        left = (time.monotonic() - begun) / (number - first) * (games - number) / 60
+        if number % 10 == 0:
+            print(f"{summary(kept.rows)}; {left:.0f} min left", flush=True)
     for player in players:
         player.close()
-    return played
+    return kept.rows
 
 
 def main(words: list[str]) -> int:

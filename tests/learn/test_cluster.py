@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.kept import kept_rows
 from bench.strength import duel, spsa
 from core_ext.engine import tunable
 from tests.bench.helpers import run_line
 from tests.learn.pool_work import constant, die_at_first, new_counter, same_weights, slow_square, weights_and_contents
 from tests.learn.test_pool import wait_until
+from usi_engine.files import KeptRows
 from usi_engine.learn.command import main
 from usi_engine.learn.pool import Work
 
@@ -84,15 +84,12 @@ def test_duels_and_tuning(scheduler: Scheduler, tmp_path: Path, monkeypatch: pyt
     line = "--nodes 40 --weights material --weights-b material --games 8 --set LmrBase=600 --keep"
     for name, where in (("here", "--processes 1"), ("there", f"--scheduler {scheduler.address}")):
         run_line(duel, monkeypatch, f"duel a {line} {tmp_path / name} {where}")
-    pairs = [
-        sorted((pair["pair"], pair["points"], pair["plies"]) for pair in kept_rows(tmp_path / name / "pairs.jsonl"))
-        for name in ("here", "there")
-    ]
+    kept = [KeptRows(tmp_path / name / "pairs.jsonl").rows[1:] for name in ("here", "there")]
+    pairs = [sorted((pair["pair"], pair["points"], pair["plies"]) for pair in rows) for rows in kept]
     assert len(pairs[0]) == 4 and pairs[0] == pairs[1]
     line = f"spsa LmrBase:40 --pairs 6 --nodes 40 --weights material --keep {tmp_path / 'spsa'}"
     run_line(spsa, monkeypatch, f"{line} --scheduler {scheduler.address}")
-    state = json.loads((tmp_path / "spsa" / "state.json").read_text())
-    assert (state["pairs"], state["missing"]) == (6, [])
+    assert {row["pair"] for row in KeptRows(tmp_path / "spsa" / "pairs.jsonl").rows[1:]} == {*range(6)}
     assert next(Work(new_counter, (0,), constant).results(["LmrBase"], 1, scheduler.address)) == tunable("LmrBase")
 
 

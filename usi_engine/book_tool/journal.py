@@ -24,7 +24,7 @@ class Journal:
             self._kept = KeptRows(path, settings)
         except OtherRowsError as error:
             text = _("'{path}' is not the journal of a book; move it or name another --out")
-            if error.is_kept:
+            if error.conditions is not None:
                 text = _("'{path}' was made with other settings; delete it or name another --out")
             raise BookError(text.format(path=path)) from None
         for row in self._kept.rows:
