@@ -16,7 +16,7 @@ from usi_engine.core import load_core
 from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
 from usi_engine.records.position import LETTERS, Setup, position_lines
-from usi_engine.records.tree import Node, Record, marked_text, unmarked_text
+from usi_engine.records.tree import Builder, Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -46,17 +46,13 @@ LIMIT_SECONDS = re.compile(r"(\d{1,7})(?:\.0*)?\+(\d{1,5})(?:\.0*)?\+(\d{1,5})(?
 SQUARES = {digits: square_of(digits) for digits in (f"{file}{rank}" for file in range(1, 10) for rank in range(1, 10))}
 
 
-class Reader:
-    """Builds the record of a game line by line. `node` is the last move read, `line` the number of the line."""
+class Reader(Builder):
+    """Builds the record of a game line by line; `line` is the number of the line."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.setup = Setup()
         self.has_position = False
-        self.record = Record("")
-        self.node = self.record.root
-        self.board = load_core().board()
-        self.comments = list[str]()
-        self.count = 0  # moves read
         self.line = 0
 
     def fail(self, reason: str, quoted: str, *, move: int = 0) -> FaultyText:
@@ -95,20 +91,14 @@ class Reader:
         elif kind == "T":
             self.set_time(statement)
         elif kind == "%":
-            self.set_end(statement)
+            self.read_end(statement)
         elif not VERSION.fullmatch(statement):
             raise self.fail("cannot be read", statement)
 
     def add_comment(self, text: str) -> None:
         """Keep a comment for the move or end before it."""
         if text.startswith("'*"):
-            self.comments.append(unmarked_text(text[2:]))
-
-    def flush_comments(self) -> None:
-        """Give the comments to the last move, or to the end."""
-        if self.comments:
-            owner = self.node.end or self.node
-            owner.comment, self.comments = "\n".join(self.comments), []
+            self.comment.append(unmarked_text(text[2:]))
 
     def add_position(self, statement: str) -> None:
         """Read a part of the start position."""
@@ -127,52 +117,41 @@ class Reader:
         if not self.has_position:
             self.setup.add_line("PI")
         try:
-            self.board.set_sfen(self.setup.sfen())
+            self.set_up(self.setup.sfen())
         except ValueError as error:
             raise FaultyText(Fault(str(error))) from None
-        self.record.start = self.board.sfen()
 
     def add_move(self, text: str) -> None:
         """Make a move. An illegal one is a fault of the record, and an error as soon as another move follows."""
         self.begin()
-        number = self.count + 1
-        if self.record.fault:
-            raise FaultyText(self.record.fault)
-        if self.node.end or not MOVE.fullmatch(text):
-            raise self.fail("a move after the end" if self.node.end else "not a move", text, move=number)
+        self.skips()
+        number, ended = len(self.path), self.path[-1].end
+        if ended or not MOVE.fullmatch(text):
+            raise self.fail("a move after the end" if ended else "not a move", text, move=number)
         if text[0] != "+-"[self.board.turn]:
             raise self.fail("a move of the other side", text, move=number)
-        usi = usi_of(text, self.board)
-        if not self.board.is_legal(usi):
-            self.record.fault = Fault("illegal move", self.line, number, excerpt(text))
-            return
-        self.board.push(usi)
-        self.flush_comments()
-        self.node, self.count = self.node.add(usi), number
+        self.make(usi_of(text, self.board), Fault("illegal move", self.line, number, excerpt(text)))
 
     def set_time(self, text: str) -> None:
         """Set the time of the last move or of the end."""
         time = TIME.fullmatch(text)
         if time is None or not self.record.start:
             raise self.fail("cannot be read", text)
-        if not self.record.fault:
-            owner = self.node.end or self.node
-            owner.milliseconds = int(time[1]) * 1000 + int((time[2] or "").ljust(3, "0"))
+        if not self.stopped:
+            self.owner().milliseconds = int(time[1]) * 1000 + int((time[2] or "").ljust(3, "0"))
 
-    def set_end(self, text: str) -> None:
-        """Set the end. After an illegal move only the mark of that is kept: the other side was to move."""
+    def read_end(self, text: str) -> None:
+        """Read an end."""
         self.begin()
-        if text[1:] not in CSA_NAMES or self.node.end:
-            raise self.fail("not a move", text, move=self.count + 1)
-        if not self.record.fault or "ILLEGAL" in text:
-            self.flush_comments()
-            self.node.end = End(text[1:])
+        if text[1:] not in CSA_NAMES or self.path[-1].end:
+            raise self.fail("not a move", text, move=len(self.path))
+        self.set_end(End(text[1:]))
 
     def finish(self) -> Record:
         """Return the record."""
         self.line = 0
         self.begin()
-        self.flush_comments()
+        self.keep_comment()
         return self.record
 
 

@@ -10,13 +10,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
-from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
 from usi_engine.records.kakinoki import LINE_END
 from usi_engine.records.position import HANDICAPS, LETTERS, NAMES, Setup, setup_of
-from usi_engine.records.tree import Node, Record, Step, unmarked_text
+from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -42,20 +41,20 @@ def read(text: str) -> Record:
     data = parse(text)
     if not isinstance(data, dict) or not isinstance(data.get("moves"), list):
         raise FaultyText(Fault("`moves` is missing or not a list"))
+    reader, entries = Reader(), data["moves"]
     try:
-        board = load_core().board(start_of(data.get("initial")))
+        reader.set_up(start_of(data.get("initial")))
         items = [(one_line(key), value) for key, value in (data.get("header") or {}).items() if value is not None]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         text = str(error) if isinstance(error, ValueError) else _("the start position or the header cannot be read")
         raise FaultyText(Fault(text)) from None
-    record = Record(board.sfen(), header={key: one_line(str(value)) for key, value in items if key})
-    builder, entries = Builder(record, board), data["moves"]
+    reader.record.header = {key: one_line(str(value)) for key, value in items if key}
     # The first entry is that of the start, except in the output of some programs.
     if entries and isinstance(entries[0], dict) and not (entries[0].get("move") or entries[0].get("special")):
-        builder.add_details(record.root, entries[0])
+        reader.add_details(entries[0])
         entries = entries[1:]
-    builder.add_lines(entries)
-    return record
+    reader.add_lines(entries)
+    return reader.record
 
 
 def parse(text: str) -> Any:
@@ -98,7 +97,7 @@ def start_of(initial: Any) -> str:
                 text = f"{name}: {excerpt(str(count))}"
                 raise ValueError(_("not a number of pieces: '{text}'").format(text=text))
             setup.hands[white][LETTERS[name][-1]] += count or 0
-    setup.turn = "w" if is_white(data["color"]) else "b"
+    setup.turn = int(is_white(data["color"]))
     return setup.sfen()
 
 
@@ -109,95 +108,68 @@ def is_white(color: Any) -> bool:
     return bool(color)
 
 
-class Builder:
-    """Builds the tree of moves. The board goes on from the end of each line to the place of the next fork."""
-
-    def __init__(self, record: Record, board: Board) -> None:
-        self.record, self.board, self.ply = record, board, 0
-        self.stopped: Fault | None = None  # the illegal move that ended the present line
+class Reader(Builder):
+    """Builds the tree of moves."""
 
     def add_lines(self, entries: list[Any]) -> None:
         """Add the main line and all its forks. FaultyText."""
-        lines, is_main = [(entries, self.record.root, 0)], True
+        lines = [(entries, -1)]  # with the number of moves before the fork
         while lines:
-            entries, node, ply = lines.pop()
-            self.stopped = None
-            while self.ply > ply:
-                self.board.pop()
-                self.ply -= 1
+            entries, plies = lines.pop()
+            if plies >= 0:
+                self.go_back(plies)
             for place, entry in enumerate(entries):
                 forks = (entry.get("forks") or []) if isinstance(entry, dict) else None
                 if not isinstance(forks, list) or not all(isinstance(fork, list) for fork in forks):
                     raise self.fault("cannot be read", entry)
-                lines += [(fork, node, self.ply) for fork in reversed(forks)]
-                node = self.add_entry(node, entry, is_main=is_main, branches=not is_main and place == 0)
-            is_main = False
+                lines += [(fork, len(self.path) - 1) for fork in reversed(forks)]
+                self.add_entry(entry, branches=self.in_variation and place == 0)
 
-    def add_entry(self, node: Node, entry: dict[str, Any], *, is_main: bool, branches: bool) -> Node:
-        """Add a move, an end or a comment after a node and return the last node. FaultyText.
-
-        `branches`: the entry is the first one of a fork.
-        An illegal move ends its line and is a fault of the record, but an error if the main line goes on after it.
-        """
+    def add_entry(self, entry: dict[str, Any], *, branches: bool) -> None:
+        """Add a move, an end or a comment. FaultyText. `branches`: the entry is the first one of a fork."""
         move, special = entry.get("move"), entry.get("special")
         if branches and not move:
-            self.stopped = self.fault("a variation without a move", special).fault
-            self.record.fault = self.record.fault or self.stopped
-            return node
-        if (move or special) and node.end and not branches:
+            self.stop(self.fault("a variation without a move", special).fault)
+            return
+        if (move or special) and self.path[-1].end and not branches:
             raise self.fault("a move after the end", move or special)
-        if self.stopped:
-            if move and is_main:
-                raise FaultyText(self.stopped)
-            if move or "ILLEGAL" not in str(special):
-                return node
+        if move and (self.skips() or not self.add_move(move)):
+            return
         if move:
-            try:
-                node = self.add_move(node, move)
-            except FaultyText:
-                raise
-            except ValueError as error:
-                self.stopped = self.fault(str(error), move).fault
-                self.record.fault = self.record.fault or self.stopped
-                return node
-            self.add_details(node, entry)
+            self.add_details(entry)
         if special:
             name, word = str(special), excerpt(str(special))
-            node.end = End(name) if name in CSA_NAMES else end_of_result(word, self.board.turn)
+            self.set_end(End(name) if name in CSA_NAMES else end_of_result(word, self.board.turn))
         if not move:
-            self.add_details(node, entry)
-        return node
+            self.add_details(entry)
 
-    def add_move(self, node: Node, move: dict[str, Any]) -> Node:
-        """Make a move. ValueError if it is illegal; FaultyText."""
+    def add_move(self, move: dict[str, Any]) -> bool:
+        """Make a move; return False if it is illegal. FaultyText."""
         try:
-            usi = usi_of(move, self.board)
+            return self.make(usi_of(move, self.board), self.fault("illegal move", move).fault)
         except (AttributeError, KeyError, IndexError, TypeError):
             raise self.fault("cannot be read", move) from None
-        if not self.board.is_legal(usi):
-            raise ValueError("illegal move")
-        self.board.push(usi)
-        self.ply += 1
-        return node.add(usi)
+        except ValueError as error:
+            self.stop(self.fault(str(error), move).fault)
+            return False
 
-    def add_details(self, node: Node, entry: dict[str, Any]) -> None:
+    def add_details(self, entry: dict[str, Any]) -> None:
         """Add the time and the comment of an entry to its move or end."""
-        owner = node.end or node
+        owner = self.owner()
         try:
             texts = entry.get("comments") or []
             texts = [texts] if isinstance(texts, str) else texts
-            lines = [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
-            if entry.get("time") and owner is not self.record.root:
+            self.comment += [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
+            if entry.get("time") and owner is not self.record.root and not self.stopped:
                 owner.milliseconds = milliseconds_of(entry["time"]["now"])
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             raise self.fault("cannot be read", entry) from None
-        if lines:
-            owner.comment = "\n".join([*([] if owner.comment is None else [owner.comment]), *lines])
+        self.keep_comment()
 
     def fault(self, reason: str, quoted: Any) -> FaultyText:
         """Return the error at the next move."""
         text = json.dumps(quoted, ensure_ascii=False, separators=(",", ":")).replace('"', "")
-        return FaultyText(Fault(reason, move=self.ply + 1, quoted=excerpt(text)))
+        return FaultyText(Fault(reason, move=len(self.path), quoted=excerpt(text)))
 
 
 def usi_of(move: dict[str, Any], board: Board) -> str:
@@ -277,7 +249,7 @@ def initial_of(start: str) -> dict[str, Any]:
     setup = setup_of(start)
     board = [[square(setup.board.get(f"{x}{y}", "")) for y in LINES] for x in LINES]
     hands = [{NAMES[letter]: hand[letter] for letter in reversed("RBGSNLP")} for hand in setup.hands]
-    return {"preset": "OTHER", "data": {"color": int(setup.turn == "w"), "board": board, "hands": hands}}
+    return {"preset": "OTHER", "data": {"color": setup.turn, "board": board, "hands": hands}}
 
 
 def square(letter: str) -> dict[str, Any]:

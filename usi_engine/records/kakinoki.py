@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import MOVE, read_move
 from core_ext.shogi.notation import SIDE_MARKS
-from usi_engine.core import load_core
-from usi_engine.records.ends import BY_WORD, LOSSES, RESULT, End, end_of_result
+from usi_engine.records.ends import BY_WORD, LOSSES, RESULT, end_of_result
 from usi_engine.records.faults import Fault, FaultyText, excerpt
 from usi_engine.records.position import Start
-from usi_engine.records.tree import Node, Record, unmarked_text
+from usi_engine.records.tree import Builder, Record, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -47,30 +46,22 @@ def read(text: str) -> Record:
     return reader.finish()
 
 
-class Reader:
-    """Builds a record line by line.
-
-    `path[k]` is the node after k moves of the line of moves that is being read, `board` its last position. `stopped`
-    is the illegal move after it, if there was one: what follows up to the next variation is skipped.
-    """
+class Reader(Builder):
+    """Builds a record line by line."""
 
     def __init__(self) -> None:
-        self.record = Record("")
+        super().__init__()
         self.start = Start()
-        self.board: Board | None = None
-        self.path = [self.record.root]
-        self.comment: list[str] = []
         self.number, self.text = 0, ""
         self.first = 1  # the number of the first move in KIF
         self.last_square = "同"  # the square of the last move before a diagram
         self.start_line = (0, "")
         self.end_line = Fault("not a move")
-        self.in_variation = self.branches = False  # a variation is being read, and its first move comes next
-        self.stopped: Fault | None = None
+        self.branches = False  # the first move of a variation comes next
 
     def fault(self, reason: str, quoted: str = "") -> FaultyText:
         """Return the fault of the present line."""
-        move = len(self.path) if self.board else 0
+        move = len(self.path) if self.record.start else 0
         return FaultyText(Fault(reason, self.number, move, excerpt(quoted or self.text)))
 
     def read_line(self, number: int, text: str) -> None:
@@ -85,8 +76,7 @@ class Reader:
         except FaultyText as error:
             if not self.in_variation:
                 raise
-            self.stopped = error.fault
-            self.record.fault = self.record.fault or error.fault
+            self.stop(error.fault)
 
     def finish(self) -> Record:
         """Return the record."""
@@ -94,23 +84,14 @@ class Reader:
         self.keep_comment()
         return self.record
 
-    def keep_comment(self) -> None:
-        """Add the comment lines since the last move or end to it."""
-        target: Node | End = self.path[-1].end or self.path[-1]
-        if self.comment and not self.stopped:
-            lines = [] if target.comment is None else [target.comment]
-            target.comment = "\n".join(lines + self.comment)
-        self.comment = []
-
     def begin(self) -> Board:
         """Return the present position; set up the start before the first move. FaultyText."""
-        if self.board is None:
+        if not self.record.start:
             try:
-                self.board = load_core().board(self.start.sfen())
+                self.set_up(self.start.sfen())
             except ValueError as error:
                 number, text = self.start_line
                 raise FaultyText(Fault(str(error).partition(": '")[0], number, 0, excerpt(text))) from None
-            self.record.start = self.board.sfen()
         return self.board
 
     # Lines before the moves.
@@ -126,7 +107,7 @@ class Reader:
 
     def header(self, line: str) -> None:
         key, value = HEADER.match(line).groups()  # type: ignore[union-attr]
-        if self.board and key in HANDS[:4]:  # after an end, a player's time
+        if self.record.start and key in HANDS[:4]:  # after an end, a player's time
             if not self.path[-1].end and self.record.header.get(key) != value.strip():
                 raise self.fault("a player's name after the moves")
             return
@@ -134,7 +115,7 @@ class Reader:
 
     def part_of_start(self, line: str) -> None:
         """Read a line that gives a part of the start position."""
-        if self.board:
+        if self.record.start:
             raise self.fault("a start position after the moves")
         self.start_line = (self.number, self.text)
         try:
@@ -147,7 +128,7 @@ class Reader:
             else:
                 named, side, owner, hand = SIDE.match(line).groups()  # type: ignore[union-attr]
                 if hand is None:
-                    self.start.turn = "w" if (named or side) in "後上" else "b"
+                    self.start.turn = int((named or side) in "後上")
                 elif owner in HANDS:
                     self.start.set_hand(HANDS.index(owner) % 2, hand)
                 else:
@@ -157,7 +138,7 @@ class Reader:
 
     def other(self, line: str) -> None:
         """Refuse a line that is nothing known among the moves; before them it is skipped."""
-        if self.board:
+        if self.record.start:
             raise FaultyText(Fault("cannot be read", self.number, quoted=excerpt(line)))
 
     # Lines of moves.
@@ -200,11 +181,8 @@ class Reader:
     def play(self, match: re.Match[str], quoted: str, number: int | None = None) -> bool:
         """Make a move; return False if it is skipped. `number` is that of the move in KIF."""
         board = self.begin()
-        if self.stopped:
-            if not self.in_variation:
-                raise FaultyText(self.stopped)
+        if self.skips():
             return False
-        self.keep_comment()
         if self.path[-1].end and not self.branches:
             raise FaultyText(self.end_line)
         if number not in (None, len(self.path)):
@@ -212,18 +190,14 @@ class Reader:
         self.branches = False
         if len(self.path) == 1:
             match = MOVE.match(match[0].replace("同", self.last_square)) or match
+        fault = self.fault("illegal move", quoted).fault
         try:
-            move = read_move(match, board)
+            return self.make(read_move(match, board), fault)
         except ValueError as error:
-            fault = self.fault(str(error), quoted)
-            if str(error) != "illegal move":
-                raise fault from None
-            self.stopped = fault.fault
-            self.record.fault = self.record.fault or fault.fault
+            if str(error) != fault.reason:
+                raise self.fault(str(error), quoted) from None
+            self.stop(fault)
             return False
-        board.push(move)
-        self.path.append(self.path[-1].add(move))
-        return True
 
     def end_word(self, text: str, number: int | None = None) -> None:
         """Read the word of an end and its time. `number` is that of the end in KIF."""
@@ -233,7 +207,6 @@ class Reader:
         after = AFTER_MOVE.fullmatch(text, time.start() if time else len(text))
         if MISSPELT.match(word) or not word or not after or MOVE.search(after[1]):
             raise self.fault("not a move")
-        self.keep_comment()
         if self.branches:
             raise self.fault("a variation without a move")
         if node.end:
@@ -253,7 +226,6 @@ class Reader:
         count: re.Match[str] = COUNT.match(line)  # type: ignore[assignment]
         text = line[count.end() :].strip()
         board = self.begin()
-        self.keep_comment()
         if MISSPELT.match(text):
             raise self.fault("cannot be read")
         if count[1] and self.miscounts(int(count[1]), text):
@@ -275,27 +247,17 @@ class Reader:
             return not found and (own is None or own.name in LOSSES)
         return found in LOSSES and own is None
 
-    def set_end(self, end: End) -> None:
-        """Set the end of the line of moves. After an illegal move, its side has lost by it, or there is no end."""
-        if not self.stopped:
-            self.path[-1].end = end
-        elif "ILLEGAL" in end.name and not self.in_variation:
-            self.path[-1].end = End("ILLEGAL_MOVE")
-
     def variation(self, line: str) -> None:
         """Go back to the position before `変化：N手`; before the moves it is a line of the header."""
-        if self.board is None:
+        if not self.record.start:
             return
-        board = self.board
-        self.keep_comment()
-        self.in_variation, self.branches, self.stopped = True, True, None
+        self.go_back(len(self.path))
+        self.branches = True
         match = VARIATION.match(line)
         number = int(match[1]) - self.first + 1 if match else 0
         if not 1 <= number <= len(self.path):
             raise self.fault("no such move")
-        while len(self.path) > number:
-            board.pop()
-            self.path.pop()
+        self.go_back(number - 1)
 
 
 VARIATION = re.compile(r"変化[：:]\s*(\d{1,6})\s*手")

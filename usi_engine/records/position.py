@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import PIECES
@@ -38,7 +38,7 @@ class Setup:
     def __init__(self) -> None:
         self.board: dict[str, str] = {}
         self.hands: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-        self.turn = "b"
+        self.turn = 0
         self._takes_rest: Counter[str] | None = None  # the hand that gets all pieces not placed
 
     def fill(self, board: str) -> None:
@@ -64,7 +64,7 @@ class Setup:
             for at in range(2, len(placed), 4):
                 self.place(placed[at : at + 2], placed[at + 2 : at + 4], white=line[1] == "-")
         elif line in ("+", "-"):
-            self.turn = "b" if line == "+" else "w"
+            self.turn = "+-".index(line)
         else:
             raise ValueError(_("cannot be read: '{text}'").format(text=line))
 
@@ -94,7 +94,7 @@ class Setup:
         ranks = ["".join(self.board.get(f"{x}{y}", " ") for x in range(9, 0, -1)) for y in range(1, 10)]
         board = "/".join(re.sub(" +", lambda empty: str(len(empty[0])), rank) for rank in ranks)
         hands = in_hand(self.hands[0]) + in_hand(self.hands[1]).lower()
-        return f"{board} {self.turn} {hands or '-'} 1"
+        return f"{board} {'bw'[self.turn]} {hands or '-'} 1"
 
     def _remove(self, square: str, name: str) -> None:
         if name not in LETTERS or self.board.get(square, "").upper() != LETTERS[name]:
@@ -112,7 +112,7 @@ def setup_of(sfen: str) -> Setup:
     board, turn, hands = sfen.split()[:3]
     setup = Setup()
     setup.fill(board)
-    setup.turn = turn
+    setup.turn = "bw".index(turn)
     for count, letter in re.findall(r"(\d*)([A-Za-z])", hands):
         setup.hands[letter.islower()][letter.upper()] += int(count or 1)
     return setup
@@ -141,7 +141,7 @@ def position_lines(sfen: str) -> list[str]:
     for mark, hand in zip("+-", setup.hands, strict=True):
         if hand:
             lines.append(f"P{mark}" + "".join(f"00{NAMES[letter]}" * hand[letter] for letter in FULL_SET))
-    return [*lines, "+" if setup.turn == "b" else "-"]
+    return [*lines, "+-"[setup.turn]]
 
 
 def cell(letter: str) -> str:
@@ -185,8 +185,9 @@ class Start:
     def __init__(self) -> None:
         self.handicap = ""
         self.rows: list[str] = []
-        self.hands: dict[int, Counter[str]] = {}
-        self.turn = ""
+        self.setup = Setup()
+        self.has_hands = False
+        self.turn: int | None = None
         self.is_drawn = False  # an edge of a diagram was read
 
     def sfen(self) -> str:
@@ -194,14 +195,16 @@ class Start:
         if self.is_drawn or self.rows:
             if len(self.rows) != 9:
                 raise ValueError(_("the diagram has {count} ranks, not 9").format(count=len(self.rows)))
-            return f"{'/'.join(self.rows)} {self.turn or 'b'} {hands_sfen(self.hands)} 1"
-        if self.hands and (any(self.hands.values()) or not self.handicap):
+            self.setup.fill("/".join(self.rows))
+            self.setup.turn = self.turn or 0
+            return self.setup.sfen()
+        if self.has_hands and (any(self.setup.hands) or not self.handicap):
             raise ValueError(_("hands without a diagram"))
         named = HANDICAPS.get(self.handicap or EVEN)
         if named is None:
             raise ValueError(_("unknown handicap: '{text}'").format(text=excerpt(self.handicap)))
         board, turn, rest = named.split(" ", 2)
-        return f"{board} {self.turn or turn} {rest}"
+        return f"{board} {turn if self.turn is None else 'bw'[self.turn]} {rest}"
 
     def add_row(self, line: str) -> None:
         """Add a rank of a diagram, from the top. ValueError."""
@@ -218,9 +221,11 @@ class Start:
         found, rest = leading(HELD, text.strip())
         if rest not in ("", "なし"):
             raise ValueError(_("not pieces in hand: '{text}'").format(text=excerpt(rest)))
-        self.hands[color] = Counter()
+        self.has_hands = True
+        hand = self.setup.hands[color]
+        hand.clear()
         for held in found:
-            self.hands[color][PIECES[held[1]]] += number_of(held[2])
+            hand[PIECES[held[1]]] += number_of(held[2])
 
 
 def leading(pattern: re.Pattern[str], text: str) -> tuple[list[re.Match[str]], str]:
@@ -245,12 +250,6 @@ def number_of(text: str) -> int:
     if text not in NUMBERS:
         raise ValueError(_("not a number of pieces: '{text}'").format(text=excerpt(text)))
     return NUMBERS.index(text) or 1
-
-
-def hands_sfen(hands: Mapping[int, Counter[str]]) -> str:
-    """Return the hands by colour as in an sfen."""
-    black, white = (in_hand(hands.get(color, Counter())) for color in (0, 1))
-    return black + white.lower() or "-"
 
 
 def start_lines(board: Board, names: tuple[str, str]) -> list[str]:

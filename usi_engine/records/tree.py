@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
 from usi_engine.records.ends import End, result_of
-from usi_engine.records.faults import Fault
+from usi_engine.records.faults import Fault, FaultyText
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -195,3 +195,74 @@ class Record:
     def count_variations(self) -> int:
         """Return the number of variations beside the main lines."""
         return sum(len(node.alternatives()) for node in self.root.nodes())
+
+
+class Builder:
+    """Builds a record move by move. `path[k]` is the node after k moves of the line that is read, `board` its position.
+
+    An illegal move ends its line: `stopped` is its fault, and that of the record. What follows is skipped in a
+    variation, but is an error on the main line. `comment` are lines for the last move or end.
+    """
+
+    def __init__(self) -> None:
+        self.record = Record("")
+        self.board = load_core().board()
+        self.path = [self.record.root]
+        self.comment: list[str] = []
+        self.stopped: Fault | None = None
+        self.in_variation = False
+
+    def set_up(self, start: str) -> None:
+        """Set the start position. ValueError."""
+        self.board = load_core().board(start)
+        self.record.start = self.board.sfen()
+
+    def skips(self) -> bool:
+        """Return whether moves are skipped. FaultyText on the main line."""
+        if self.stopped and not self.in_variation:
+            raise FaultyText(self.stopped)
+        return self.stopped is not None
+
+    def stop(self, fault: Fault) -> None:
+        """End the line by a fault."""
+        self.keep_comment()
+        self.stopped = fault
+        self.record.fault = self.record.fault or fault
+
+    def make(self, usi: str, fault: Fault) -> bool:
+        """Make a move and return True; if it is illegal, stop with this fault and return False."""
+        if not self.board.is_legal(usi):
+            self.stop(fault)
+            return False
+        self.keep_comment()
+        self.board.push(usi)
+        self.path.append(self.path[-1].add(usi))
+        return True
+
+    def set_end(self, end: End) -> None:
+        """Set the end of the line. After an illegal move, its side has lost by it, or there is no end."""
+        self.keep_comment()
+        if not self.stopped:
+            self.path[-1].end = end
+        elif "ILLEGAL" in end.name and not self.in_variation:
+            self.path[-1].end = End("ILLEGAL_MOVE")
+
+    def owner(self) -> Node | End:
+        """Return what times and comments belong to: the last move, or the end after it."""
+        return self.path[-1].end or self.path[-1]
+
+    def keep_comment(self) -> None:
+        """Add the lines of the comment to their owner."""
+        owner = self.owner()
+        if self.comment and not self.stopped:
+            lines = [] if owner.comment is None else [owner.comment]
+            owner.comment = "\n".join(lines + self.comment)
+        self.comment = []
+
+    def go_back(self, plies: int) -> None:
+        """Begin a variation from the position after so many moves of the line."""
+        self.keep_comment()
+        self.in_variation, self.stopped = True, None
+        while len(self.path) > plies + 1:
+            self.board.pop()
+            self.path.pop()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from usi_engine.core import load_core
 from usi_engine.records.ends import BY_USI, named
 from usi_engine.records.faults import Fault, FaultyText, excerpt
-from usi_engine.records.tree import Record
+from usi_engine.records.tree import Builder, Record
 from usi_engine.usi.protocol import START_SFEN, position_words
 
 MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]")
@@ -26,27 +25,21 @@ def read(line: str) -> Record:
 
     ` #` begins a comment.
     """
-    words = line.partition(" #")[0].split()
-    start, moves = split_words(words)
+    start, moves = split_words(line.partition(" #")[0].split())
+    builder = Builder()
     try:
-        board = load_core().board(start)
+        builder.set_up(start)
     except ValueError as error:
         raise FaultyText(Fault(str(error), 1)) from None
-    record = Record(board.sfen())
-    node = record.root
     for number, word in enumerate(moves, 1):
-        if record.fault:
-            raise FaultyText(record.fault)
+        builder.skips()
         if number == len(moves) and word in BY_USI:
-            node.end = named(BY_USI[word], board.turn)
+            builder.set_end(named(BY_USI[word], builder.board.turn))
         elif not MOVE.fullmatch(word):
             raise FaultyText(Fault("cannot be read", 1, number, excerpt(word)))
-        elif board.is_legal(word):
-            board.push(word)
-            node = node.add(word)
         else:
-            record.fault = Fault("illegal move", 1, number, word)
-    return record
+            builder.make(word, Fault("illegal move", 1, number, word))
+    return builder.record
 
 
 def split_words(words: list[str]) -> tuple[str, list[str]]:
