@@ -23,7 +23,7 @@ from bench import OPENINGS
 from bench.command import new_parser
 from bench.table import print_table
 from core_ext.board import Board
-from usi_engine.player import read_openings
+from usi_engine.learn.player import read_openings
 
 LONGEST_GAME = 160
 HALT_SECONDS = 0.3

@@ -27,8 +27,8 @@ from core_ext.engine import Evaluation, set_tunable, tunables
 from usi_engine.book.book_player import BookPlayer, open_book, rules_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.learn.pool import Work
-from usi_engine.player import Lead, Player, PlayRules
+from usi_engine.learn.player import Lead, Player, PlayRules
+from usi_engine.learn.workers import Work
 from usi_engine.rules import LiveGame
 from usi_engine.usi.arguments import real, whole
 from usi_engine.usi.options import Options
@@ -161,9 +161,9 @@ def play_out(opening: str, think: Callable[[Board], tuple[str, int]], longest: i
         if game.end is not None:
             return {0: 1.0, 1: 0.0, None: 0.5}[game.end.winner], ply
         move, value = think(game.board)
-        lead.add(game.board, value)
+        lead.add(game.turn, value)
         if lead.plies >= ADJUDICATION_PLIES:
-            return float(lead.side == "b"), ply
+            return float(lead.winner == BLACK), ply
         game.push(move)
     return 0.5, longest
 

@@ -26,8 +26,8 @@ from bench.strength.run import Row as Kept
 from bench.strength.run import add_run_options, kept_rows, openings_of, play_missing
 from bench.table import print_table
 from core_ext.board import Board
-from usi_engine.learn.pool import Work
-from usi_engine.player import Player, PlayRules
+from usi_engine.learn.player import Player, PlayRules
+from usi_engine.learn.workers import Work
 from usi_engine.search.resources import Resources
 from usi_engine.search.search import search
 from usi_engine.search.search_control import SearchControl

@@ -35,7 +35,7 @@ from bench.strength.run import (
 from bench.strength.usi_game import Contender, Engines, Rules, Task, folder_of, play_game, process_of
 from usi_engine.clock import TimeControl
 from usi_engine.files import digest_of
-from usi_engine.learn.pool import Work
+from usi_engine.learn.workers import Work
 from usi_engine.records import ends
 from usi_engine.records.ends import End
 from usi_engine.records.files import write_text

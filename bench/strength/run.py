@@ -15,8 +15,8 @@ from bench import OPENINGS
 from bench.strength.elo import decided
 from usi_engine.evaluation.network_file import network_path
 from usi_engine.files import KeptRows, OtherRowsError, digest_of, make_folder
-from usi_engine.learn.pool import Work
-from usi_engine.player import read_openings
+from usi_engine.learn.player import read_openings
+from usi_engine.learn.workers import Work
 from usi_engine.progress import Progress
 from usi_engine.usi.arguments import whole
 

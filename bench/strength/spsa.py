@@ -19,7 +19,7 @@ from bench.strength.duel import Duel, Setting, duel_work, known_name, ranges
 from bench.strength.run import Row, add_run_options, kept_rows, play_missing
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.player import read_openings
+from usi_engine.learn.player import read_openings
 from usi_engine.usi.arguments import real, whole
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)

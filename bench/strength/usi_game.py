@@ -12,7 +12,7 @@ from typing import Any
 
 from usi_engine.api.usi_process import go_words
 from usi_engine.clock import Clock, TimeControl
-from usi_engine.player import Lead
+from usi_engine.learn.player import Lead
 from usi_engine.rules import End, LiveGame
 from usi_engine.search.results import Limit
 from usi_engine.usi.process import Answer, EngineError, EngineProcess, EngineSilent, Timeouts
@@ -146,9 +146,9 @@ class Game(LiveGame):
         if answer.move in ("resign", "win"):
             return
         self.values.append(answer.line.value)
-        self.lead.add(self.board, -(answer.line.value or 0))  # a move without a search ends a lead
+        self.lead.add(self.board.turn, -(answer.line.value or 0))  # a move without a search ends a lead
         if self.end is None and self._rules.resign and self.lead.plies >= 2 * self._rules.resign_moves:
-            self.end = End("score", "bw".index(self.lead.side))
+            self.end = End("score", self.lead.winner)
 
     def _think(self, side: int) -> Answer:
         """Return the answer of a side. GameLost."""

@@ -21,7 +21,7 @@ from tests.shogi.slow_shogi import START
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.player import Player, PlayRules
+from usi_engine.learn.player import Player, PlayRules
 from usi_engine.search import timeman
 
 OPENINGS = [

@@ -11,7 +11,7 @@ from bench import DATA, OPENINGS, ROOT
 from bench.__main__ import benches
 from core_ext.board import Board
 from tests.programs import run_command
-from usi_engine.player import read_openings
+from usi_engine.learn.player import read_openings
 
 
 def test_every_bench_has_one_line_of_description() -> None:

@@ -16,12 +16,11 @@ import pytest
 from bench import OPENINGS
 from bench.strength import match, usi_game
 from bench.strength.usi_game import Contender, Engines, GameLost, Rules, Task, TimeUse, play_game
-from core_ext.board import Board
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
 from usi_engine.csa.command import own_engine
 from usi_engine.files import KeptRows
-from usi_engine.player import Lead, read_openings
+from usi_engine.learn.player import Lead, read_openings
 from usi_engine.records.games import load_games
 from usi_engine.search.results import Limit
 
@@ -137,11 +136,10 @@ def test_late_answers(engines: Players) -> None:
 )
 def test_lead(values: tuple[int, ...], side: str, plies: int) -> None:
     """Both must see the same side ahead; a smaller value or one for the other side ends the lead."""
-    board, lead = Board(), Lead(1000)
-    for value, move in zip(values, ("7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"), strict=False):
-        lead.add(board, value)
-        board.push(move)
-    assert (lead.side, lead.plies) == (side, plies)
+    lead = Lead(1000)
+    for ply, value in enumerate(values):
+        lead.add(ply % 2, value)
+    assert ("bw"[lead.winner], lead.plies) == (side, plies)
 
 
 @pytest.mark.parametrize(

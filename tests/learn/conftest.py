@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.learn.helpers import positions_of, random_game, read_games
-from usi_engine.learn.corpus.build import Positions
+from usi_engine.learn.corpus.chances import Positions
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -15,10 +15,10 @@ from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.training import ROW_SIZE, Trainer
 from usi_engine.evaluation.kpp_file import Folded
-from usi_engine.learn.corpus.build import Positions
+from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.corpus.sources import chunks_of
 from usi_engine.learn.game import Item, ScoredGame
-from usi_engine.learn.kpp.train import Plan
+from usi_engine.learn.kpp import Plan
 
 RATES = Plan().rates
 SMALL = ("piece", "tempo", "kp", "relative", "pp")

@@ -20,7 +20,7 @@ from tests.learn.pool_work import constant, die_at_first, new_counter, same_weig
 from tests.learn.test_pool import wait_until
 from usi_engine.files import KeptRows
 from usi_engine.learn.command import main
-from usi_engine.learn.pool import Work
+from usi_engine.learn.workers import Work
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # distributed leaves sockets open
@@ -96,11 +96,11 @@ def test_duels_and_tuning(scheduler: Scheduler, tmp_path: Path, monkeypatch: pyt
 def test_work_of_a_killed_program_is_removed(scheduler: Scheduler) -> None:
     from usi_engine.learn.cluster import PREFIX, Cluster  # noqa: PLC0415  (an extra)
 
-    left = Cluster(scheduler.address, Work(new_counter, (0,), slow_square))
+    left = Cluster(scheduler.address, Work(new_counter, (0,), slow_square), 2)
     with left._client:  # it ends without `close`
         pass
     with ExitStack() as running:
-        later = Cluster(scheduler.address, Work(new_counter, (0,), slow_square))
+        later = Cluster(scheduler.address, Work(new_counter, (0,), slow_square), 2)
         running.callback(later.close)
         names = later._client.run(lambda dask_worker: list(dask_worker.plugins))
         assert {name for found in names.values() for name in found if name.startswith(PREFIX)} == {later._work.name}
@@ -146,7 +146,7 @@ def test_another_version_and_no_scheduler_are_errors_of_one_line(
         ("nowhere", "--scheduler nowhere: expected HOST:PORT"),
         ("a:b:99", "--scheduler a:b:99: expected HOST:PORT"),
     ):
-        assert main([*command, address]) == 1
+        assert main([*command, address]) == 2
         shown = capsys.readouterr().err
         assert said in shown and shown.count("\n") == 1
 

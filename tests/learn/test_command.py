@@ -30,7 +30,7 @@ def test_from_games_to_weights(
     assert read_blocks(out.read_bytes())[0]["card"]["plan"]["epochs"] == 2
     monkeypatch.setenv("KOMADORI_CACHE", "")  # the packaged weights stay in the cache of the tests
     assert len(new_worker(load_weights(str(out))).evaluate(Board())) == 6
-    assert main([*command, "--positions", "100"]) == 1
+    assert main([*command, "--positions", "100"]) == 2
     assert "another plan (positions 0); choose another --out or remove this file" in capsys.readouterr().err
 
 
@@ -45,21 +45,21 @@ def test_from_games_to_weights(
 def test_options_of_networks_are_refused_for_kpp(
     words: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["train", str(tmp_path), "--out", str(tmp_path / "my.kpp"), *words.split()]) == 1
+    assert main(["train", str(tmp_path), "--out", str(tmp_path / "my.kpp"), *words.split()]) == 2
     assert fault in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("leaves", ["material", ""])
 def test_leaves_need_weights(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], leaves: str) -> None:
     """An empty name, as from a variable that is not set, does not turn them off."""
-    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--leaves", leaves]) == 1
+    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--leaves", leaves]) == 2
     assert f"--leaves {leaves or repr('')}" in capsys.readouterr().err
     with pytest.raises(WeightsError):
         new_reader("")
 
 
 def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 1
+    assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 2
     assert "none.tsv" in capsys.readouterr().err
 
 
@@ -70,7 +70,7 @@ def test_without_pytorch_the_training_of_networks_says_what_to_install(
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "usi_engine.learn.nnue.train", raising=False)
     arguments = ["train", str(tmp_path), "--network", "NNUE_kp_512x2_32_32", "--out", str(tmp_path / "nn.bin")]
-    assert main(arguments) == 1
+    assert main(arguments) == 2
     assert capsys.readouterr().err.endswith("': pip install 'komadori[learn]'\n")
 
 
@@ -78,7 +78,7 @@ def test_an_unsupported_processor_is_an_error_of_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processor, "processor_error", lambda: "this processor lacks AVX2")
-    assert main(["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "out.kpp")]) == 1
+    assert main(["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "out.kpp")]) == 2
     assert capsys.readouterr().err == "this processor lacks AVX2\n"
 
 

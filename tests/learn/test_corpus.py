@@ -17,7 +17,8 @@ from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.corpus import buckets, build, sources
-from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, build_corpus
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import START, SourceError
 
 

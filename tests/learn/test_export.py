@@ -12,7 +12,7 @@ from core_ext.engine import Worker
 from core_ext.training import LOGIT
 from tests.conftest import NewWorker
 from tests.learn.helpers import noisy, walked_positions, weights_of
-from usi_engine.learn.kpp.export import export
+from usi_engine.learn.kpp import export
 
 
 def check_agreement(worker: Worker, positions: list[tuple[str, Any]], floats: Iterable[float], tolerance: int) -> None:

@@ -29,9 +29,11 @@ from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, build_corpus
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.corpus.chances import Positions
+from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import SourceError
-from usi_engine.learn.kpp.train import Plan, Training
+from usi_engine.learn.kpp import Plan, Training
 
 NETWORK = "SFNN_ka2_1024_7_64_k3k3"
 Refusal = Callable[..., str]
@@ -48,7 +50,7 @@ def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
 
     def run(*arguments: str | Path) -> str:
         capsys.readouterr()
-        assert main([str(argument) for argument in arguments]) == 1
+        assert main([str(argument) for argument in arguments]) == 2
         said = capsys.readouterr().err
         assert said.endswith("\n") and said.count("\n") == 1, said
         return said
@@ -398,7 +400,7 @@ def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arg
     outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in (".tsv", ".psv", ".kpp", ".games")}
     places = {"GAMES": teacher, "CORPUS": corpus, **outputs}
     status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
-    assert (status, said.count("\n")) == (1, 1), said
+    assert (status, said.count("\n")) == (2, 1), said
     assert "File too large" in said and str(tmp_path) in said
     assert files_below(corpus) == before
     assert not [path for path in files_below(tmp_path) if path.suffix in (".part", ".tmp")]

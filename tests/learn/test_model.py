@@ -14,8 +14,12 @@ from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.training import LOGIT, Rendezvous, Trainer
 from tests.learn.helpers import RATES, SMALL, noisy, position_of, walked_positions
 from tests.positions import flipped, mirrored
-from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.kpp.train import MODELS, Plan, measure
+from usi_engine.learn.corpus.chances import Positions, agreement
+from usi_engine.learn.kpp import MODELS
+
+
+def measure(trainer: Trainer, positions: Positions, result_share: float = 0.0) -> dict[str, float]:
+    return agreement(trainer.values(positions) * LOGIT, positions, result_share)
 
 
 def probability_and_target(trainer: Trainer, position: Positions) -> tuple[float, float]:
@@ -96,10 +100,10 @@ def test_the_same_seed_gives_the_same_bytes(positions: Positions) -> None:
 
 def test_learning_lowers_the_divergence(positions: Positions) -> None:
     trainer = Trainer(SMALL)
-    before = measure(trainer, positions, Plan())["divergence"]
+    before = measure(trainer, positions)["divergence"]
     for _ in range(5):
         trainer.learn(positions, RATES)
-    assert measure(trainer, positions, Plan())["divergence"] < 0.8 * before
+    assert measure(trainer, positions)["divergence"] < 0.8 * before
 
 
 def test_a_position_without_a_score_learns_from_the_result(positions: Positions) -> None:
@@ -118,18 +122,18 @@ def test_a_position_without_a_result_learns_from_the_score_alone(positions: Posi
     trainer = Trainer(SMALL)
     trainer.learn(np.repeat(valued, 5000), RATES, result_share=0.2)
     assert trainer.values(valued)[0] * LOGIT == pytest.approx(300, abs=3)
-    assert measure(trainer, valued, Plan(result_share=0.2))["divergence"] < 1e-4
+    assert measure(trainer, valued, 0.2)["divergence"] < 1e-4
     assert trainer.parameters("tempo")[0, 0] == 0 != trainer.parameters("tempo")[1, 0]
 
 
-@pytest.mark.parametrize(("plan", "probability"), [(Plan(), 0.5), (Plan(result_share=0.4), 0.7)])
-def test_the_result_counts_by_its_share(positions: Positions, plan: Plan, probability: float) -> None:
+@pytest.mark.parametrize(("share", "probability"), [(0.0, 0.5), (0.4, 0.7)])
+def test_the_result_counts_by_its_share(positions: Positions, share: float, probability: float) -> None:
     level = positions[:1].copy()
     level["score"], level["result"] = 0, 1
     trainer = Trainer(SMALL)
-    trainer.learn(np.repeat(level, 5000), RATES, result_share=plan.result_share)
+    trainer.learn(np.repeat(level, 5000), RATES, result_share=share)
     assert 1 / (1 + np.exp(-trainer.values(level)[0])) == pytest.approx(probability, abs=0.01)
-    assert measure(trainer, level, plan)["divergence"] < 1e-3
+    assert measure(trainer, level, share)["divergence"] < 1e-3
 
 
 def test_positions_of_one_score_have_no_correlation(positions: Positions) -> None:
@@ -138,9 +142,9 @@ def test_positions_of_one_score_have_no_correlation(positions: Positions) -> Non
     level["score"][:90], level["score"][90:] = 41, NO_SCORE
     trainer = Trainer(SMALL)
     trainer.learn(positions, RATES)
-    assert set(measure(trainer, level, Plan())) == {"divergence"}
+    assert set(measure(trainer, level)) == {"divergence"}
     level["score"][0] = 42
-    assert set(measure(trainer, level, Plan())) == {"divergence", "correlation"}
+    assert set(measure(trainer, level)) == {"divergence", "correlation"}
 
 
 def learn_shards(trainer: Trainer, positions: Positions, shard: int) -> None:

@@ -10,13 +10,12 @@ import pytest
 
 from core_ext.engine import Worker, tunable, tunables
 from tests.learn.helpers import positions_of, read_games
-from usi_engine import player
 from usi_engine.core import Core
+from usi_engine.learn import player
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.sources import SkippedItems
-from usi_engine.learn.selfplay.off_game import SEARCH_NODES, OffGamePlan, append_off_game
-from usi_engine.learn.selfplay.player_pool import PlayerPool
-from usi_engine.player import FULL_WIDTH, PlayRules, search_constants
+from usi_engine.learn.game import SkippedItems
+from usi_engine.learn.player import FULL_WIDTH, PlayRules, search_constants
+from usi_engine.learn.selfplay import SEARCH_NODES, OffGamePlan, PlayerPool, append_off_game
 from usi_engine.search.iterative import iterative_deepening
 
 
@@ -77,14 +76,14 @@ def test_no_usable_game(
 ) -> None:
     games, out = tmp_path / "g.tsv", tmp_path / "out.tsv"
     games.write_text(text)
-    assert main([command, str(games), "--out", str(out), "--weights", "material", "--nodes", "60"]) == 1
+    assert main([command, str(games), "--out", str(out), "--weights", "material", "--nodes", "60"]) == 2
     assert f"no game for {out}: 1 not used; the first: {games}, {fault}" in capsys.readouterr().err
 
 
 def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "other.tsv"
     other.write_bytes(teacher.read_bytes())
-    assert main(["off-game", str(teacher), "--out", str(other), "--weights", "material"]) == 1
+    assert main(["off-game", str(teacher), "--out", str(other), "--weights", "material"]) == 2
     assert "is not a file of off-game positions" in capsys.readouterr().err
     assert other.read_bytes() == teacher.read_bytes()
 

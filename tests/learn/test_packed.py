@@ -18,8 +18,8 @@ from tests.learn.helpers import items_of, read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import ChunkTask, build_corpus, new_reader, read_chunk
 from usi_engine.learn.corpus.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
-from usi_engine.learn.corpus.sources import chunks_of, parse_game_line
-from usi_engine.learn.game import ScoredGame
+from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.game import ScoredGame, parse_game_line
 from usi_engine.records.faults import Fault
 
 LINE = "w\tresign\tstartpos\t7g7f 35 3c3d -28 8h2b+ 41 3a2b - B*4e -3 2h3h+ 0"
@@ -181,17 +181,17 @@ def test_weights_are_not_replaced(
     """A network is an nn.bin, and .bin is an ending of packed positions too."""
     out = tmp_path / "nn.bin"
     out.write_bytes(magic + b"rest")
-    assert main(["export", str(games), "--out", str(out)]) == 1
+    assert main(["export", str(games), "--out", str(out)]) == 2
     assert capsys.readouterr().err == f"--out {out}: is a file of weights; it is not replaced\n"
     assert out.read_bytes() == magic + b"rest"
 
 
 def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", str(games), "--out", str(tmp_path / "out.txt")]) == 1
+    assert main(["export", str(games), "--out", str(tmp_path / "out.txt")]) == 2
     assert "out.txt: expected a name that ends in .psv or .bin or .hcpe" in capsys.readouterr().err
     out = tmp_path / "out.psv"
     out.write_bytes(b"before")
     capsys.readouterr()
-    assert main(["export", str(games), str(tmp_path / "none.tsv"), "--out", str(out)]) == 1
+    assert main(["export", str(games), str(tmp_path / "none.tsv"), "--out", str(out)]) == 2
     assert "none.tsv: No such file" in capsys.readouterr().err
     assert out.read_bytes() == b"before"

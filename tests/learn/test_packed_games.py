@@ -13,12 +13,11 @@ import pytest
 from core_ext.board import Board
 from core_ext.corpus import GameReader
 from tests.learn.helpers import random_game, read_games
-from usi_engine.learn.corpus import buckets
+from usi_engine.learn import game_file
 from usi_engine.learn.corpus.packed_games import decode_block, encode_block
-from usi_engine.learn.corpus.sources import parse_game_line
-from usi_engine.learn.game import ScoredGame, SourceError
-from usi_engine.learn.selfplay import game_file
-from usi_engine.learn.selfplay.game_file import appending, line_of
+from usi_engine.learn.files import write_whole
+from usi_engine.learn.game import ScoredGame, SourceError, parse_game_line
+from usi_engine.learn.game_file import appending
 
 # The most legal moves that a position can have.
 MANY = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"
@@ -124,7 +123,7 @@ def test_streams_that_do_not_fit_are_refused() -> None:
 def append(path: Path, games: list[ScoredGame]) -> None:
     with appending(path) as file:
         for game in games:
-            file.add(line_of(game))
+            file.add(game)
 
 
 def test_an_interrupted_file_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,14 +147,14 @@ def test_an_interrupted_file_is_continued(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_full_disk_costs_no_games_of_an_earlier_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     games, path = some_games(), tmp_path / "some.games"
     append(path, games[:2])
-    before, write = path.read_bytes(), buckets.write_positions
+    before, write = path.read_bytes(), write_whole
 
     def write_some(file: IO[bytes], data: Any) -> None:
         write(file, data[: len(before)])
         if len(data) > len(before):
             raise OSError(errno.ENOSPC, "no space left")
 
-    monkeypatch.setattr(game_file, "write_positions", write_some)
+    monkeypatch.setattr(game_file, "write_whole", write_some)
     with pytest.raises(OSError, match=f"no space left: '{path}'"):
         append(path, games[2:9])
     assert path.read_bytes() == before
@@ -165,5 +164,5 @@ def test_games_are_written_while_the_run_goes_on(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(game_file, "WRITE_SECONDS", 0.0)
     with appending(tmp_path / "some.games") as file:
         for number, game in enumerate(some_games()[:3], 1):
-            file.add(line_of(game))
+            file.add(game)
             assert len(read_games(tmp_path / "some.games")) == number

@@ -9,8 +9,7 @@ from core_ext.board import Board
 from core_ext.corpus import NO_SCORE, TRAINING_POSITION, GameReader
 from core_ext.engine import KppWeights
 from tests.learn.helpers import positions_of
-from usi_engine.learn.corpus.sources import parse_game_line
-from usi_engine.learn.game import START
+from usi_engine.learn.game import START, parse_game_line
 
 
 def test_only_quiet_positions_are_kept() -> None:

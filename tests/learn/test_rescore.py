@@ -10,11 +10,9 @@ import pytest
 from core_ext.board import Board
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
-from usi_engine.learn.selfplay.game_file import line_of
-from usi_engine.learn.selfplay.player_pool import PlayerPool
-from usi_engine.learn.selfplay.rescore import rescore, rescored
-from usi_engine.player import Player, PlayRules
+from usi_engine.learn.game import SkippedItems, parse_game_line
+from usi_engine.learn.player import Player, PlayRules
+from usi_engine.learn.selfplay import PlayerPool, rescore, rescored
 
 RULES = PlayRules(nodes=60)
 
@@ -43,7 +41,7 @@ def test_other_games_are_not_continued(
     for games, lines in ((few_games, others), (few_games, [first, *others[1:]]), (one, [first] * 3)):
         text = "".join(lines)
         out.write_text(text[: len(text) - cut])
-        assert main(["rescore", str(games), "--out", str(out), "--weights", "material"]) == 1
+        assert main(["rescore", str(games), "--out", str(out), "--weights", "material"]) == 2
         assert f"--out {out}: its games are not the first of the input" in capsys.readouterr().err
         assert out.read_text() == text[: len(text) - cut]
 
@@ -51,7 +49,7 @@ def test_other_games_are_not_continued(
 def test_a_score_is_that_of_a_search(few_games: Path) -> None:
     player = Player(None, RULES)
     game = read_games(few_games)[0]
-    found = rescored(player, 1, game, 1.0)
+    found = rescored([player], 1, game, 1.0)[0]
     player.new_game()
     assert found.scores[:2] == [player.think(Board.from_moves(game.moves[:plies]))[1] for plies in (0, 1)]
 
@@ -59,24 +57,24 @@ def test_a_score_is_that_of_a_search(few_games: Path) -> None:
 def test_positions_outside_the_share_keep_their_score(few_games: Path) -> None:
     game = replace(read_games(few_games)[0], scores=[7777] * len(read_games(few_games)[0].moves))
     player = Player(None, RULES)
-    found = [rescored(player, number, game, 0.25).scores for number in range(1, 5)]
+    found = [rescored([player], number, game, 0.25)[0].scores for number in range(1, 5)]
     shares = [sum(score != 7777 for score in scores) / len(scores) for scores in found]
     assert 0.15 < sum(shares) / len(shares) < 0.35
-    assert found[0] == rescored(player, 1, game, 0.25).scores != found[1]
-    assert rescored(player, 1, game, 0.0) == game
+    assert found[0] == rescored([player], 1, game, 0.25)[0].scores != found[1]
+    assert rescored([player], 1, game, 0.0) == [game]
 
 
 def test_a_random_move_stays_without_score_unless_all_are() -> None:
     game = parse_game_line("b\tscore\tstartpos\t7g7f - 3c3d 5 2g2f -")
-    scores = rescored(Player(None, RULES), 1, game, 1.0).scores
+    scores = rescored([Player(None, RULES)], 1, game, 1.0)[0].scores
     assert (scores[0], scores[1] is None, scores[2]) == (None, False, None)
-    assert None not in rescored(Player(None, RULES), 1, replace(game, scores=[None] * 3), 1.0).scores
+    assert None not in rescored([Player(None, RULES)], 1, replace(game, scores=[None] * 3), 1.0)[0].scores
 
 
 def test_a_line_is_written_as_it_is_read() -> None:
     for start in ("startpos", "4k4/9/9/9/9/9/9/9/4K4 b P 1"):
         line = f"w\tresign\t{start}\t5i5h -3 5a5b -\n"
-        assert line_of(parse_game_line(line)) == line
+        assert parse_game_line(line).line == line
 
 
 def test_a_game_with_an_illegal_move_stays_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

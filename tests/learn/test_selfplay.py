@@ -9,13 +9,12 @@ import pytest
 
 from core_ext.board import Board
 from tests.learn.helpers import positions_of, read_games
-from usi_engine import player as player_module
+from usi_engine.learn import player as player_module
 from usi_engine.learn.command import main
-from usi_engine.learn.game import START
-from usi_engine.learn.selfplay.game_file import key_of, keys_in, line_of
-from usi_engine.learn.selfplay.play import game_tasks, selfplay
-from usi_engine.learn.selfplay.player_pool import PlayerPool
-from usi_engine.player import Played, Player, PlayRules, read_openings
+from usi_engine.learn.game import START, ScoredGame
+from usi_engine.learn.game_file import complete_games
+from usi_engine.learn.player import Player, PlayRules, read_openings
+from usi_engine.learn.selfplay import PlayerPool, game_tasks, selfplay
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
@@ -39,7 +38,7 @@ def test_a_run_resumes_and_repeats(tmp_path: Path, suffix: str, cut: bytes, piec
     assert selfplay(one, ["startpos"], broken, 6) == 4
     assert whole.read_bytes() == broken.read_bytes()
     games = read_games(whole)
-    assert len({key_of(line_of(game)) for game in games}) == 6
+    assert len({game.key for game in games}) == 6
     assert len(positions_of(games)) > 60
 
 
@@ -57,8 +56,8 @@ def test_white_may_be_another_player() -> None:
             return board.legal_moves()[-1], 7
 
     rules = PlayRules(nodes=40, longest=10, random_plies=0)
-    words = Player(None, rules).play("startpos", 1, white=Last(None, rules)).words
-    assert words[3::4] == ["7"] * 5 != words[1::4]
+    scores = Player(None, rules).play("startpos", 1, white=Last(None, rules)).scores
+    assert scores[1::2] == [7] * 5 != scores[::2]
 
 
 def test_only_a_side_that_both_see_ahead_wins() -> None:
@@ -70,7 +69,7 @@ def test_only_a_side_that_both_see_ahead_wins() -> None:
 
     rules = PlayRules(longest=10, play_out_share=0.0)
     players = Sure(None, rules), Sure(None, rules)
-    for own, others, ending in ((0, 1, ("d", "length")), (1, 1, ("w", "score"))):
+    for own, others, ending in ((0, 1, (0, "length")), (1, 1, (-1, "score"))):
         players[0].winner, players[1].winner = own, others
         played = players[0].play("startpos", 1, white=players[1])
         assert (played.result, played.ending) == ending
@@ -91,16 +90,16 @@ def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
         read_openings(file)
 
 
-def random_plies(game: Played) -> list[int]:
+def random_plies(game: ScoredGame) -> list[int]:
     """Return the plies of random moves."""
-    return [ply for ply, score in enumerate(game.words[1::2]) if score == "-"]
+    return [ply for ply, score in enumerate(game.scores) if score is None]
 
 
 def test_random_moves_are_sprinkled_over_the_game() -> None:
     rules = PlayRules(nodes=40, longest=60, random_plies=0, later_random_share=0.25, later_random_score=99999)
     games = [Player(None, rules).play("startpos", number) for number in range(6)]
     found = [ply for game in games for ply in random_plies(game)]
-    plies = sum(len(game.words) // 2 for game in games)
+    plies = sum(len(game.moves) for game in games)
     assert 0.15 < len(found) / plies < 0.35 and max(found) > 30
 
 
@@ -124,7 +123,7 @@ def test_with_a_margin_all_opening_moves_are_random() -> None:
     rules = PlayRules(nodes=40, longest=12, random_plies=6, opening_margin=50)
     games = [Player(None, rules).play("startpos", number) for number in range(8)]
     assert {tuple(random_plies(game)) for game in games} == {tuple(range(6))}
-    assert len({tuple(game.words[:12:2]) for game in games}) > 4
+    assert len({tuple(game.moves[:6]) for game in games}) > 4
 
 
 class Repeating:
@@ -132,9 +131,9 @@ class Repeating:
 
     def __init__(self, *_: object) -> None: ...
 
-    def play(self, start: str, number: int, attempt: int = 0, _: object = None) -> Played:
+    def play(self, start: str, number: int, attempt: int = 0, _: object = None) -> ScoredGame:
         moves = Board(start).legal_moves()
-        return Played(start, [moves[attempt % 3], str(number)], "d", "length")
+        return ScoredGame(START, [moves[attempt % 3]], [number], 0, "length")
 
 
 def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -151,7 +150,7 @@ def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tm
 def test_scores_do_not_make_games_different(tmp_path: Path) -> None:
     path = tmp_path / "games.tsv"
     path.write_text("b\tscore\tstartpos\t7g7f - 3c3d 5\nw\tmate\tstartpos\t7g7f 7 3c3d 5\nb\tscore\tstartpos\t7g7f 7\n")
-    keys, _ = keys_in(path)
+    keys = [game.key for game, _ in complete_games(path)]
     assert keys[0] == keys[1] != keys[2]
 
 

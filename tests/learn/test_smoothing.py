@@ -10,8 +10,8 @@ import pytest
 
 from core_ext.corpus import TRAINING_POSITION
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.build import TRAINING
-from usi_engine.learn.corpus.smoothing import smoothed
+from usi_engine.learn.corpus.chances import smoothed
+from usi_engine.learn.files import TRAINING
 
 
 def mean_score(share: float, own: float, later: float) -> float:

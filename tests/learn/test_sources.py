@@ -8,11 +8,11 @@ import lzma
 from pathlib import Path
 
 import pytest
-from rsshogi.record import Record, write_sbinpack_file
+from rsshogi.record import Record
 
 from tests.learn.helpers import items_of, positions_of, read_games
-from usi_engine.learn.corpus.sources import GameSource, parse_game_line, parse_line
-from usi_engine.learn.game import LARGEST_SCORE, START, ScoredGame, SourceError
+from usi_engine.learn.corpus.sources import GameSource
+from usi_engine.learn.game import LARGEST_SCORE, START, ScoredGame, SourceError, parse_game_line, parse_line
 from usi_engine.records import csa
 from usi_engine.records.faults import Fault
 from usi_engine.records.formats import FORMATS, SUFFIXES, decoded
@@ -94,27 +94,6 @@ def test_every_format_of_records_gives_the_same_game(tmp_path: Path) -> None:
         assert read_games(path) == [ScoredGame(START, MOVES, scores, 1)], ending
 
 
-def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
-    """ShogiArena writes each engine's own scores."""
-    made = [Record.from_csa_str(f"{CSA}%{end}\n") for end in ("TORYO", "SENNICHITE")]
-    write_sbinpack_file(str(tmp_path / "games.sbinpack"), made)
-    games = read_games(tmp_path / "games.sbinpack")
-    assert [game.result for game in games] == [1, 0]
-    assert all((game.scores, game.moves) == ([54, -30, 12], MOVES) for game in games)
-
-
-def test_a_damaged_sbinpack_costs_one_line(tmp_path: Path) -> None:
-    """An illegal move in it would end the process."""
-    (tmp_path / "games.sbinpack").write_bytes(bytes.fromhex(
-        "53424e326200000058a451220ceb67227e9653221caf447824c223119e53221ceb6f223e9651220c00003b1e010400040004"
-        "6c042f26231f0d58a451220ceb67227e965322326200000058a451220ceb67227e9653221caf447824c22b119e53221ceb6f"
-        "223e9651220c00003b1e0108000400046c042f26231f0d"
-    ))  # fmt: skip
-    source = GameSource([tmp_path / "games.sbinpack"])
-    assert not list(source.games())
-    assert source.skipped.line and source.skipped.line.endswith("it is damaged: rsshogi cannot read it")
-
-
 def test_a_faulty_csa_game_does_not_affect_the_others(tmp_path: Path) -> None:
     """Its number is named; empty parts and comments between two `/` are not games."""
     good = "V2.2\nPI\n+\n+7776FU\n-3334FU\n%TORYO\n"
@@ -125,7 +104,7 @@ def test_a_faulty_csa_game_does_not_affect_the_others(tmp_path: Path) -> None:
     assert source.skipped.line == (f"1 not used; the first: {path}, game 2: line 11, move 1: illegal move: '+7775FU'")
 
 
-@pytest.mark.parametrize("ending", [".csa", ".kif", ".jkf", ".sbinpack"])
+@pytest.mark.parametrize("ending", [".csa", ".kif", ".jkf"])
 def test_text_that_is_not_a_record_is_a_fault(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"game{ending}"
     path.write_text("What is this?\n+7776FU\n")

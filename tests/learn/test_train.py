@@ -9,9 +9,10 @@ import pytest
 
 from core_ext.training import king_zones
 from tests.learn.helpers import RATES, sums_of
-from usi_engine.learn.corpus.build import Positions, build_corpus
-from usi_engine.learn.kpp import train as train_module
-from usi_engine.learn.kpp.train import Plan, Training, sort_by_zones
+from usi_engine.learn import kpp
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.corpus.chances import Positions
+from usi_engine.learn.kpp import Plan, Training, sort_by_zones
 
 
 @pytest.mark.parametrize("model", ["PP", pytest.param("KPPT", marks=pytest.mark.slow)])
@@ -27,7 +28,7 @@ def test_two_threads_give_the_same_bytes_as_one(teacher: Path, tmp_path: Path, m
 
 
 def test_sorting_by_zones_keeps_the_positions(positions: Positions, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train_module, "SORT_SPAN", 500)
+    monkeypatch.setattr(kpp, "SORT_SPAN", 500)
     ordered = sort_by_zones(positions)
     for start in range(0, len(positions), 500):
         span = ordered[start : start + 500]

@@ -16,9 +16,7 @@ from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
 from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import build_corpus
-from usi_engine.learn.kpp.export import export
-from usi_engine.learn.kpp.train import MODELS, Plan, Training, warm_start_plan
-from usi_engine.learn.kpp.warm_start import load_model
+from usi_engine.learn.kpp import MODELS, Plan, Training, export, load_model, warm_start_plan
 
 
 def words_of(folded: Folded) -> dict[str, np.ndarray]:
@@ -73,9 +71,9 @@ def test_saved_weights_are_read_back(tmp_path: Path, package: Folded) -> None:
 
 def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--warm-start"]
-    assert main([*command, KPP, "--network", "PP"]) == 1
+    assert main([*command, KPP, "--network", "PP"]) == 2
     assert "not only piece, tempo" in capsys.readouterr().err
-    assert main([*command, "nowhere.kpp"]) == 1
+    assert main([*command, "nowhere.kpp"]) == 2
     assert "'nowhere.kpp'" in capsys.readouterr().err
 
 

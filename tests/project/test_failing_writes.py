@@ -221,5 +221,5 @@ def test_no_position_replaces_no_file(tmp_path: Path, capsys: pytest.CaptureFixt
     games, out = tmp_path / "games.tsv", tmp_path / "out.psv"
     games.write_text("")
     out.write_bytes(b"before")
-    assert learn(["export", str(games), "--out", str(out)]) == 1
+    assert learn(["export", str(games), "--out", str(out)]) == 2
     assert "no position for" in capsys.readouterr().err and out.read_bytes() == b"before"

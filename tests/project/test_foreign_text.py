@@ -39,6 +39,6 @@ def test_names_of_files(
 def test_lines_of_training_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     games = tmp_path / "games.tsv"
     games.write_text("a\x1b[2Jb\n", encoding="utf-8")
-    assert learn(["export", str(games), "--out", str(tmp_path / "out.psv")]) == 1
+    assert learn(["export", str(games), "--out", str(tmp_path / "out.psv")]) == 2
     printed = capsys.readouterr().err
     assert "a\\x1b[2Jb" in printed and "\x1b" not in printed

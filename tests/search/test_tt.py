@@ -9,7 +9,7 @@ from core_ext.board import Board
 from core_ext.engine import MATE, MATE_BOUND, StopToken, Table, Worker
 from tests.conftest import deepen
 from tests.positions import DATA
-from usi_engine.player import read_openings
+from usi_engine.learn.player import read_openings
 
 UPPER, LOWER, EXACT = 1, 2, 3
 KEY = 0x0123_4567_89AB_CDEF

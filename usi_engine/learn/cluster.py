@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 import time
-from concurrent.futures import CancelledError
+from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -23,7 +23,6 @@ from typing import Any
 import usi_engine
 from usi_engine.evaluation.load import OPTIONS_FILE, evaluation_file
 from usi_engine.evaluation.names import PACKAGED
-from usi_engine.learn.processes import KILLED, MOST_REPEATS
 
 try:
     from distributed import Client, Future, KilledWorker, WorkerPlugin, get_worker
@@ -107,9 +106,9 @@ def check_version(ours: str, worker: str, its: str) -> None:
 
 
 class Cluster:
-    """The workers of a Dask scheduler."""
+    """The workers of a Dask scheduler. A task whose process is killed is done again, `repeats` times."""
 
-    def __init__(self, address: str, work: Any) -> None:
+    def __init__(self, address: str, work: Any, repeats: int) -> None:
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised
         self._size, self._counted = 1, -COUNT_SECONDS
         if not ADDRESS.fullmatch(address):
@@ -121,9 +120,7 @@ class Cluster:
         self._work = SentWork(work, self._client.id)
         try:
             # Dask sends lambdas as code, so that the scheduler needs no part of this program.
-            self._client.run_on_scheduler(
-                lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", MOST_REPEATS)
-            )
+            self._client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", repeats))
             versions = self._client.run(lambda: import_module("usi_engine.learn.cluster").program_version())
             for worker, version in versions.items():
                 check_version(self._work.version, worker, version)
@@ -172,13 +169,11 @@ class _Sent:
     def done(self) -> bool:
         return bool(self._future.done())
 
-    ended = done
-
     def result(self) -> Any:
         try:
             return self._future.result()
         except KilledWorker:
-            raise ChildProcessError(KILLED) from None
+            raise BrokenExecutor from None
         except (CancelledError, CommClosedError):
             raise ConnectionError(LOST) from None
         except OSError:  # of the task, unless the connection is lost

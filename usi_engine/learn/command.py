@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from usi_engine.core import CoreError, load_core
+from usi_engine.core import exit_status, load_core
 from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
-from usi_engine.language import text_of
-from usi_engine.learn.nnue.network_card import MOST_TEMPO
-from usi_engine.learn.nnue.plan import WARM_START_RATE, NetworkPlan
+from usi_engine.learn.nnue.plan import MOST_TEMPO, WARM_START_RATE, NetworkPlan
 from usi_engine.usi.arguments import Parser, real, spin, whole
 from usi_engine.usi.output import show
 
@@ -31,7 +29,7 @@ NETWORK_OPTIONS = ("device", "batch", "tempo", "rate", "decay", "seed")  # of tr
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
-    from usi_engine.learn.selfplay.player_pool import PlayerPool
+    from usi_engine.learn.selfplay import PlayerPool
 
     Commands = argparse._SubParsersAction[Parser]
 
@@ -50,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 def add_corpus(commands: Commands) -> None:
     add = commands.add_parser("corpus", help="convert games to training positions").add_argument
-    add("games", nargs="*", type=Path, help="records as for analyze, .tsv[.xz|.gz] .games .sbinpack .psv .bin .hcpe[3]")
+    add("games", nargs="*", type=Path, help="records as for analyze, .tsv[.xz|.gz] .games .psv .bin .hcpe[3]")
     add("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
     add("--out", type=Path, required=True, help="folder of the corpus")
     add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
@@ -253,7 +251,7 @@ def check_kpp_options(args: argparse.Namespace) -> None:
 
 def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
     """Train KPP weights and write them; return the size of the file."""
-    from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan  # noqa: PLC0415
+    from usi_engine.learn.kpp import Plan, Training, warm_start_plan  # noqa: PLC0415
 
     check_kpp_options(args)
     plan = Plan(
@@ -271,8 +269,8 @@ def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
 
 
 def run_selfplay(args: argparse.Namespace) -> None:
-    from usi_engine.learn.selfplay.play import selfplay  # noqa: PLC0415
-    from usi_engine.player import read_openings  # noqa: PLC0415
+    from usi_engine.learn.player import read_openings  # noqa: PLC0415
+    from usi_engine.learn.selfplay import selfplay  # noqa: PLC0415
 
     pool = player_pool(
         args,
@@ -288,15 +286,15 @@ def run_selfplay(args: argparse.Namespace) -> None:
 
 def player_pool(args: argparse.Namespace, weights: list[str], **rules: Any) -> PlayerPool:
     """Return the players with the options of add_search_options and other `rules`."""
-    from usi_engine.learn.selfplay.player_pool import PlayerPool  # noqa: PLC0415
-    from usi_engine.player import FULL_WIDTH_NODES, PlayRules  # noqa: PLC0415
+    from usi_engine.learn.player import FULL_WIDTH_NODES, PlayRules  # noqa: PLC0415
+    from usi_engine.learn.selfplay import PlayerPool  # noqa: PLC0415
 
     play_rules = PlayRules(nodes=args.nodes, full_width=args.nodes <= FULL_WIDTH_NODES, seed=args.seed, **rules)
     return PlayerPool(tuple(weights), play_rules, args.threads, args.scheduler)
 
 
 def run_off_game(args: argparse.Namespace) -> None:
-    from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game  # noqa: PLC0415
+    from usi_engine.learn.selfplay import OffGamePlan, append_off_game  # noqa: PLC0415
 
     plan = OffGamePlan(args.positions, args.samples)
     games, skipped = append_off_game(player_pool(args, args.weights), args.games, args.out, plan)
@@ -305,7 +303,7 @@ def run_off_game(args: argparse.Namespace) -> None:
 
 
 def run_rescore(args: argparse.Namespace) -> None:
-    from usi_engine.learn.selfplay.rescore import rescore  # noqa: PLC0415
+    from usi_engine.learn.selfplay import rescore  # noqa: PLC0415
 
     games, skipped = rescore(player_pool(args, [args.weights]), args.games, args.out, args.share)
     print_skipped(skipped.line)
@@ -313,7 +311,7 @@ def run_rescore(args: argparse.Namespace) -> None:
 
 
 def run_export(args: argparse.Namespace) -> None:
-    from usi_engine.learn.corpus.export_packed import export_packed  # noqa: PLC0415
+    from usi_engine.learn.corpus.sources import export_packed  # noqa: PLC0415
 
     positions, skipped = export_packed(args.games, args.out)
     print_skipped(skipped.line)
@@ -335,14 +333,11 @@ COMMANDS = {
 def main(arguments: list[str]) -> int:
     """Run one command; return the exit status."""
     args = parser().parse_args(arguments)
-    run, again = COMMANDS[args.command]
-    try:
+    command, again = COMMANDS[args.command]
+
+    def run() -> int:
         load_core()
-        run(args)
-    except KeyboardInterrupt:
-        print(f"stopped; the same command {again}", file=sys.stderr)
-        return 130
-    except (OSError, ValueError, CoreError, WeightsError, MemoryError) as error:
-        show(text_of(error), file=sys.stderr)
-        return 1
-    return 0
+        command(args)
+        return 0
+
+    return exit_status(run, ValueError, WeightsError, stopped=f"stopped; the same command {again}")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 from usi_engine.learn.game import SourceError
+
+TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"  # of a corpus
 
 
 def check_suffix(out: Path, *suffixes: str) -> None:
@@ -29,10 +32,13 @@ def check_weights_replaceable(out: Path) -> None:
         raise SourceError(f"--out {out}: is not a file of weights; it is not replaced")
 
 
-def check_not_weights(out: Path) -> None:
-    """Raise SourceError if `out` is a file of weights."""
+def check_exportable(out: Path) -> None:
+    """Raise SourceError if `out` is a file of weights or of a corpus."""
     if out.exists() and holds_weights(out):
         raise SourceError(f"--out {out}: is a file of weights; it is not replaced")
+    file = out.resolve()
+    if file.name in (TRAINING, HELD_OUT) and file.with_name(CARD).exists():
+        raise SourceError(f"--out {out}: belongs to a corpus; it is not replaced")
 
 
 def holds_weights(path: Path) -> bool:
@@ -43,3 +49,10 @@ def holds_weights(path: Path) -> bool:
     magics = (VERSION.to_bytes(4, "little"), MAGIC[:-1])  # KPP weights of any version
     with path.open("rb") as file:
         return file.read(max(map(len, magics))).startswith(magics)
+
+
+def write_whole(file: IO[bytes], data: bytes | memoryview) -> None:
+    """Write all data, even if an unbuffered file takes it in parts. OSError keeps its number, unlike numpy's."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]

@@ -1,4 +1,4 @@
-"""Items of files of games: games with scores, positions with valued moves, and faults."""
+"""Games with scores, positions with valued moves, and faults: the items of files of games. And their lines of text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ START = Board().sfen()
 RESULTS = {"b": 1, "w": -1, "d": 0}
 LETTERS = {result: letter for letter, result in RESULTS.items()}
 LARGEST_SCORE = 32767
+LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is clamped by the core
 
 
 class SourceError(ValueError):
@@ -27,6 +28,19 @@ class ScoredGame:
     result: int  # 1 Black won, -1 White, 0 draw
     ending: str = "-"  # one word
 
+    @property
+    def key(self) -> int:
+        """A hash of start and moves, valid in this process only."""
+        return hash((self.start, *self.moves))
+
+    @property
+    def line(self) -> str:
+        """The game as parse_game_line reads it."""
+        start = "startpos" if self.start == START else self.start
+        pairs = zip(self.moves, self.scores, strict=True)
+        words = (f"{move} {'-' if score is None else score}" for move, score in pairs)
+        return f"{LETTERS[self.result]}\t{self.ending}\t{start}\t{' '.join(words)}\n"
+
 
 @dataclass(frozen=True)
 class ValuedMoves:
@@ -40,6 +54,57 @@ class ValuedMoves:
 Item = ScoredGame | ValuedMoves | Fault
 
 
+@dataclass
+class SkippedItems:
+    """Number of items that cannot be used, and the first with its reason."""
+
+    count: int = 0
+    first: str = ""
+
+    def add(self, place: str, reason: str) -> None:
+        self.join(SkippedItems(1, f"{place}: {reason}"))
+
+    def join(self, other: SkippedItems) -> None:
+        self.first = self.first or other.first
+        self.count += other.count
+
+    @property
+    def line(self) -> str:
+        """A line for the user; empty if nothing was skipped."""
+        return f"{self.count} not used; the first: {self.first}" if self.count else ""
+
+
 def clamped_score(score: int) -> int:
     """Clamp a score to 16 bits: other programs write greater ones for mates."""
     return max(-LARGEST_SCORE, min(score, LARGEST_SCORE))
+
+
+def parse_game_line(line: str) -> ScoredGame:
+    """Parse a line: result (b, w, d), ending, start, then moves, each followed by its score or `-`. SourceError."""
+    fields = line.rstrip("\n").split("\t")
+    if len(fields) != 4 or fields[0] not in RESULTS:
+        raise SourceError(f"not a game: '{line[:60].rstrip()}'")
+    words = fields[3].split()
+    if len(words) % 2:
+        raise SourceError(f"a move without a score: '{words[-1]}'")
+    try:
+        scores = [None if word == "-" else int(word) for word in words[1::2]]
+    except ValueError as error:
+        raise SourceError(f"not a score: {error}") from None
+    start = START if fields[2] == "startpos" else fields[2].removeprefix("sfen ")
+    if len(max(words[1::2], key=len, default="")) > LONGEST_SCORE:
+        scores = [None if score is None else clamped_score(score) for score in scores]
+    return ScoredGame(start, words[::2], scores, RESULTS[fields[0]], fields[1])
+
+
+def parse_line(line: str) -> ScoredGame | ValuedMoves:
+    """Parse a game, or a position with valued moves: an sfen, a tab, then `move:value` words. SourceError."""
+    if line.count("\t") != 1:
+        return parse_game_line(line)
+    sfen, _, rest = line.partition("\t")
+    pairs = [word.partition(":") for word in rest.split()]
+    try:
+        values = [clamped_score(int(value)) for _, _, value in pairs]
+        return ValuedMoves(sfen, [move for move, _, _ in pairs], values)
+    except ValueError as error:
+        raise SourceError(f"not a value: {error}") from None

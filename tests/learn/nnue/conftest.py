@@ -11,7 +11,8 @@ import torch
 
 from core_ext.board import Board
 from tests.learn.helpers import random_game, walked_positions
-from usi_engine.learn.corpus.build import Positions, build_corpus
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.corpus.chances import Positions
 
 torch.set_num_threads(1)  # small networks, beside other tests
 

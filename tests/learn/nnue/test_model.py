@@ -15,14 +15,12 @@ from core_ext._nnue_probe import NnueProbe
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.network_file import read_network, write_network
-from usi_engine.learn.corpus.agreement import targets
-from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.nnue import model, row_sums
+from usi_engine.learn.corpus.chances import Positions, targets
+from usi_engine.learn.nnue import model
 from usi_engine.learn.nnue.export import active_order, dither, set_from_file, to_file
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
-from usi_engine.learn.nnue.model import Network, initialised
-from usi_engine.learn.nnue.progress import progress_of
-from usi_engine.learn.nnue.row_sums import RowSums
+from usi_engine.learn.nnue.model import Network, RowSums, initialised
+from usi_engine.learn.nnue.train import progress_of
 
 # Each feature set, each selector, both forms, with and without the shortcut, and parts of layer 0.
 NAMES = (
@@ -39,7 +37,7 @@ Walked = list[tuple[str, Positions]]
 def noisy(name: str, seed: int = 2) -> tuple[Network, Expander]:
     """Return a network with random weights everywhere, and its inputs."""
     architecture, random = parse_name(name), torch.Generator().manual_seed(seed)
-    network, expander = initialised(architecture, "cpu", seed), Expander(architecture, "cpu", 600, 0.3)
+    network, expander = initialised(architecture, "cpu", seed), Expander(architecture, "cpu", 0.3)
     with torch.no_grad():
         for parameter, value in network.parameters.items():
             value.add_(torch.randn(value.shape, generator=random) * NOISE.get(parameter, 3000))
@@ -110,7 +108,7 @@ def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
     given["score"] = np.random.default_rng(1).integers(-2000, 2000, len(given))
     given["score"][::5], given["result"] = -32768, np.arange(len(given)) % 3 - 1
     given["result"][1::5] = 2
-    expected = targets(given, 600, 0.3)
+    expected = targets(given, 0.3)
     expander = noisy(NAMES[0])[1]
     assert np.allclose(expander.targets(words_of(given)), np.where(given["side"] == 1, 1 - expected, expected))
 
@@ -126,8 +124,9 @@ def test_gradient_is_that_of_autograd(
     monkeypatch.setattr(model, "CACHED", 64 * 2 * 64)
     network, expander = noisy(name)
     network.sums_kind = kind
-    inputs, scale = inputs_of(expander, positions), 1e5  # no win probability is nearly 0 or 1
-    loss = network.learn(inputs, False, scale, 77)
+    monkeypatch.setattr(model, "LOGIT", 1e5)  # no winning chance is nearly 0 or 1
+    inputs, scale = inputs_of(expander, positions), 1e5
+    loss = network.learn(inputs, False, 77)
     found = {parameter: value.grad.clone() for parameter, value in network.parameters.items()}
     for value in network.parameters.values():
         value.grad = None
@@ -153,7 +152,7 @@ def test_a_unit_beyond_its_range_is_drawn_back(positions: Positions, bias: float
         with torch.no_grad():
             values["weight0"][:, 0], values["bias0"][:, 0], values["bias2"][:] = 0, bias, output
             values["weight1"].abs_(), values["weight2"].abs_()
-        network.learn(inputs, True, 1e5, len(positions))
+        network.learn(inputs, True, len(positions))
         gradient = values["bias0"].grad[inputs.stacks.unique(), 0]
         assert (gradient.sign() == sign * np.sign(bias)).all()
 
@@ -161,7 +160,7 @@ def test_a_unit_beyond_its_range_is_drawn_back(positions: Positions, bias: float
 def test_every_device_sums_rows_alike(positions: Positions, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU multiplies by a matrix, or takes bags for a large table. A CPU computes in parts, here in many."""
     for name, value in {"COLUMNS": 24, "CACHED_SUMS": 50, "LONGEST_BAG": 3}.items():
-        monkeypatch.setattr(row_sums, name, value)
+        monkeypatch.setattr(model, name, value)
     network, expander = noisy("NNUE_kp_64x2_8_16")
     features = inputs_of(expander, positions).features
     table, given = network.table().detach(), torch.randn(2 * len(positions), 64)

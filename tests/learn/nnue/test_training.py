@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,11 @@ from tests.learn.nnue.test_model import play, words_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.network_file import read_network
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.batches import Batches
-from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.corpus.files import training_file
+from usi_engine.learn.corpus.batches import Batches, Mirror, training_file
+from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.nnue.inputs import PLY
 from usi_engine.learn.nnue.plan import NetworkPlan
-from usi_engine.learn.nnue.progress import fit_progress
-from usi_engine.learn.nnue.train import NetworkTraining, draw_curve
+from usi_engine.learn.nnue.train import NetworkTraining, draw_curve, fit_progress
 
 PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
 SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)
@@ -49,8 +48,9 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTr
 # ---- batches ----
 
 
-def keys(batches: list[Positions]) -> list[int]:
-    return [int(key) for batch in batches for key in batch["key"]]
+def keys(batches: Iterable[tuple[Positions, Mirror]]) -> list[tuple[int, int]]:
+    """Return the key of each position and whether it is mirrored."""
+    return [pair for positions, mirror in batches for pair in zip(positions["key"].tolist(), mirror, strict=True)]
 
 
 def test_an_epoch_has_each_position_once(corpus: Path) -> None:
@@ -63,7 +63,7 @@ def test_an_epoch_has_each_position_once(corpus: Path) -> None:
     assert len(set(epoch)) == len(epoch) == one.per_epoch * 24 > file.count - 24
     assert keys(batches[one.per_epoch :]) != epoch
     parts = zip(first.from_batch(0, end), second.from_batch(0, end), strict=True)
-    assert [keys(list(both)) for both in parts] == [keys([batch]) for batch in batches]
+    assert [keys(both) for both in parts] == [keys([batch]) for batch in batches]
     assert keys(list(one.from_batch(one.per_epoch + 3, end))) == keys(batches[one.per_epoch + 3 :])
 
 
@@ -199,7 +199,7 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
     start = NetworkTraining(corpus, tmp_path / "warm", plan)
     assert start.values(trained.held_out, True).tolist() == expected.tolist()
     assert main(["train", str(corpus), "--network", SHARED.network, "--out", str(tmp_path / "b.bin"), "--warm-start",
-                 str(tmp_path)]) == 1  # fmt: skip
+                 str(tmp_path)]) == 2  # fmt: skip
     (tmp_path / "nn.card.json").unlink()
     lower = expected - PLAN.tempo * (1 - 2.0 * trained.held_out["side"])
     start = NetworkTraining(corpus, tmp_path / "warm", plan)
@@ -239,6 +239,6 @@ def test_one_command_makes_a_network_to_play_with(
     plan = json.loads(out.with_suffix(".card.json").read_text())["plan"]
     assert [plan[name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
     for device, said in (("cuda:99", "--device cuda:99: "), ("meta", "torch: ")):
-        assert main([*words, "--device", device]) == 1
+        assert main([*words, "--device", device]) == 2
         shown = capsys.readouterr().err
         assert shown.startswith(said) and shown.count("\n") == 1

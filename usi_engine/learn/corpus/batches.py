@@ -1,33 +1,103 @@
-"""Shuffled batches of a corpus, memory-mapped from disk.
+"""Reading of a corpus for training: the card, files of positions, and shuffled batches, memory-mapped from disk.
 
-An epoch takes the blocks of the file in random order, GROUP_BLOCKS at a time, and shuffles each group. The order
-depends only on the seed and the epoch, so training can resume at any batch, and several processes share the batches.
+Positions are checked as they are read. An epoch takes the blocks of the file in random order, GROUP_BLOCKS at a time,
+and shuffles each group. The order depends only on the seed and the epoch, so training can resume at any batch, and
+several processes share the batches.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import mmap
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from core_ext.corpus import TRAINING_POSITION, check_positions
-from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.corpus.files import PositionFile
+from usi_engine.learn.corpus.chances import Positions
+from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 
 BLOCK_BATCHES = 4
 GROUP_BLOCKS = 16  # 2^20 positions (64 batches of 16,384), 100 MB
+SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # of each file, for the corpus's fingerprint
 READERS = 2  # groups read at a time: one thread reads 4 million positions a second
 POSITION_WORDS = TRAINING_POSITION.itemsize // 8  # numpy moves words faster than structures
+
+Mirror = npt.NDArray[np.uint8]
+
+
+class PositionFile:
+    """The positions of a file, or only the first `limit` (0: all). OSError; ValueError if the last one is cut off."""
+
+    def __init__(self, path: Path, limit: int = 0) -> None:
+        self.path = path
+        count, rest = divmod(path.stat().st_size, TRAINING_POSITION.itemsize)
+        if rest:
+            raise ValueError(f"{path} is damaged: it ends within position {count + 1}")
+        self.count = min(limit, count) if limit else count
+
+    def read(self, start: int = 0, count: int = -1) -> Positions:
+        """Read `count` positions (-1: all) from `start` on, fewer at the end. OSError; ValueError if one is damaged."""
+        wanted = min(count, self.count - start) if count >= 0 else self.count - start
+        positions: Positions = np.fromfile(
+            self.path, TRAINING_POSITION, wanted, offset=start * TRAINING_POSITION.itemsize
+        )
+        if len(positions) < wanted:
+            raise ValueError(f"{self.path} has become shorter")
+        try:
+            check_positions(positions, start + 1)
+        except ValueError as error:
+            raise ValueError(f"{self.path}: {error}") from None
+        return positions
+
+
+def training_file(corpus: Path, limit: int = 0) -> PositionFile:
+    """Open the training positions. OSError; ValueError if there are none."""
+    found = PositionFile(corpus / TRAINING, limit)
+    if not found.count:
+        raise ValueError(f"no positions in {found.path}")
+    return found
+
+
+def load_card(corpus: Path) -> dict[str, Any]:
+    """Read the card. ValueError if it is damaged or its counts differ from those of the files."""
+    path = corpus / CARD
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    if not isinstance(card, dict):
+        raise ValueError(f"{path} is damaged: not an object")
+    for name, key in ((TRAINING, "training"), (HELD_OUT, "held_out")):
+        count = PositionFile(corpus / name).count
+        if card.get(key, count) != count:
+            raise ValueError(f"{corpus / name} has {count} positions, but {CARD} says {card[key]}: make it anew")
+    return card
+
+
+def fingerprint(corpus: Path) -> str:
+    """Hash the card, the sizes of the files and samples of them; all of 10 GB would take a minute. OSError."""
+    found = hashlib.sha256((corpus / CARD).read_bytes())
+    for name in (TRAINING, HELD_OUT):
+        size = (corpus / name).stat().st_size
+        found.update(size.to_bytes(8, "little"))
+        with (corpus / name).open("rb") as file:
+            for number in range(SAMPLES):
+                file.seek(max(size - SAMPLE_BYTES, 0) * number // (SAMPLES - 1))
+                found.update(file.read(SAMPLE_BYTES))
+    return found.hexdigest()
 
 
 class Batches:
     """Batches of `size` positions of a file that is not empty; process `rank` of `ranks` yields its part of each.
 
-    The readers apply `convert` to whole groups of positions. Its result is sliced into batches.
+    A batch is positions and whether each is mirrored (0 or 1), as the readers' `convert` returns them for whole groups.
     """
 
     def __init__(
@@ -38,7 +108,7 @@ class Batches:
         rank: int = 0,
         ranks: int = 1,
         *,
-        convert: Callable[[Positions], Any] = np.asarray,
+        convert: Callable[[Positions, Mirror], tuple[Any, Any]] = lambda positions, mirror: (positions, mirror),
     ) -> None:
         self.file, self.seed, self.rank, self.convert = file, seed, rank, convert
         self.positions = file.count
@@ -51,18 +121,19 @@ class Batches:
             self.map = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         self.words = np.frombuffer(self.map, np.uint64, self.positions * POSITION_WORDS).reshape(-1, POSITION_WORDS)
 
-    def from_batch(self, number: int, total: int) -> Iterator[Any]:
+    def from_batch(self, number: int, total: int) -> Iterator[tuple[Any, Any]]:
         """Yield the batches from `number` to `total`, counted through all epochs; next groups are read meanwhile."""
         following = first = number - number % self.per_epoch % self.group_batches
-        pending: deque[Future[Any]] = deque()
+        pending: deque[Future[tuple[Any, Any]]] = deque()
         with ThreadPoolExecutor(READERS) as readers:
             while first < total:
                 while len(pending) <= READERS and following < total:
                     pending.append(readers.submit(self.read_group, following))
                     following += self.batches_of_group(following)
-                group, end = pending.popleft().result(), first + self.batches_of_group(first)
+                (positions, mirror), end = pending.popleft().result(), first + self.batches_of_group(first)
                 for at in range(max(number, first), min(end, total)):
-                    yield group[(at - first) * self.part : (at - first + 1) * self.part]
+                    batch = slice((at - first) * self.part, (at - first + 1) * self.part)
+                    yield positions[batch], mirror[batch]
                 first = end
 
     @property
@@ -74,7 +145,12 @@ class Batches:
         start = number % self.per_epoch // self.group_batches * self.group_batches
         return min(self.group_batches, self.per_epoch - start)
 
-    def read_group(self, number: int) -> Any:
+    def mirrored(self, number: int) -> Mirror:
+        """Draw which positions of this process's part of batch `number` are mirrored."""
+        bits = np.random.default_rng((self.seed, 1, number)).integers(0, 2, self.size)
+        return bits[self.rank * self.part : (self.rank + 1) * self.part].astype(np.uint8)
+
+    def read_group(self, number: int) -> tuple[Any, Any]:
         """Read this process's part of the group of batch `number`, shuffled, and convert it. ValueError if damaged."""
         epoch, batch = divmod(number, self.per_epoch)
         group = batch // self.group_batches
@@ -93,7 +169,8 @@ class Batches:
             check_positions(positions)
         except ValueError as error:
             raise ValueError(f"{self.file.path}, shuffled: {error}") from None
-        return self.convert(positions)
+        mirror = [self.mirrored(number + batch) for batch in range(self.batches_of_group(number))]
+        return self.convert(positions, np.concatenate(mirror))
 
     def read_ahead(self, starts: list[int], block: int) -> None:
         """Have the system read blocks in the order of the file; otherwise a cold disk is read page by page."""

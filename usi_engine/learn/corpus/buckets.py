@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from usi_engine.files import INVALID, KeptRows, OtherRowsError, naming_errors
-from usi_engine.learn.corpus.sources import SkippedItems
-from usi_engine.learn.game import SourceError
+from usi_engine.learn.files import write_whole
+from usi_engine.learn.game import SkippedItems, SourceError
 
 BUCKETS = 64
 NOTE, NOTE_SECONDS, LOCK = "unfinished.json", 10.0, "lock.tmp"
@@ -41,10 +41,7 @@ class Totals:
 
 
 def write_positions(file: IO[bytes], positions: npt.NDArray[Any]) -> None:
-    """Write all positions, even if an unbuffered file takes them in parts. OSError keeps its number, unlike numpy's."""
-    left = np.ascontiguousarray(positions).view(np.uint8).data
-    while left:
-        left = left[file.write(left) :]
+    write_whole(file, np.ascontiguousarray(positions).view(np.uint8).data)
 
 
 def locked(path: Path) -> sqlite3.Connection:

@@ -23,19 +23,18 @@ from usi_engine import __version__
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
-from usi_engine.learn.corpus.smoothing import smoothed
-from usi_engine.learn.corpus.sources import Chunk, SkippedItems, chunks_of, format_of
-from usi_engine.learn.game import Item, SourceError, ValuedMoves
-from usi_engine.learn.pool import Work
+from usi_engine.learn.corpus.chances import Positions, smoothed
+from usi_engine.learn.corpus.sources import Chunk, chunks_of, format_of
+from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
+from usi_engine.learn.game import Item, SkippedItems, SourceError, ValuedMoves
+from usi_engine.learn.workers import Work
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.faults import Fault
 
-Positions = npt.NDArray[Any]
 LONGEST_GAME = 2048  # positions
 CHUNK_ROOM = 8 * LONGEST_GAME  # initial room of a chunk, in positions
 BATCH = 1 << 16  # positions sorted into the buckets at a time
 BOOK_MARGIN = 60  # centipawns: book moves further below the best of their position are left out
-TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
 
 def is_held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Readers of files of games: text as self-play writes it, packed positions, and the records that `analyze` reads.
+"""Files of games: text as self-play writes it, packed games and positions, and the records that `analyze` reads.
 
 A file is read in chunks, which are small and cheap to read; another process may decode the items of a chunk.
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 import gzip
 import lzma
 import re
-import subprocess
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,19 +16,17 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from rsshogi.record import decode_sbinpack_file
-
+from usi_engine.files import atomic_write
 from usi_engine.learn.corpus import packed, packed_games
-from usi_engine.learn.game import RESULTS, START, Item, ScoredGame, SourceError, ValuedMoves, clamped_score
+from usi_engine.learn.files import check_exportable, check_output, check_suffix
+from usi_engine.learn.game import Item, ScoredGame, SkippedItems, SourceError, clamped_score, parse_line
+from usi_engine.progress import Progress
 from usi_engine.records.faults import Fault, RecordError
 from usi_engine.records.formats import SUFFIXES
 from usi_engine.records.games import Game, read_games
 
 LINES = 128  # in a chunk
 LONGEST_LINE = 1 << 20  # characters
-LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is clamped by the core
-# rsshogi ends the process at an illegal move in a damaged file, so that another process must try the file first.
-TRY_SBINPACK = "import sys; from rsshogi.record import decode_sbinpack_file as decode; decode(sys.argv[1])"
 NOT_A_GAME = "a position with scored moves is not a game"
 SCORE = re.compile(r"^\*\* ([-+]?\d{1,9})(?= |$)", re.M)
 
@@ -40,40 +36,6 @@ def open_text(path: Path) -> IO[str]:
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
     file: IO[str] = openers.get(path.suffix.lower(), open)(path, "rt", encoding="utf-8-sig", errors="replace")
     return file
-
-
-def parse_game_line(line: str) -> ScoredGame:
-    """Parse a line: result (b, w, d), ending, start, then moves, each followed by its score or `-`. SourceError."""
-    fields = line.rstrip("\n").split("\t")
-    if len(fields) != 4 or fields[0] not in RESULTS:
-        raise SourceError(f"not a game: '{line[:60].rstrip()}'")
-    words = fields[3].split()
-    if len(words) % 2:
-        raise SourceError(f"a move without a score: '{words[-1]}'")
-    try:
-        scores = [None if word == "-" else int(word) for word in words[1::2]]
-    except ValueError as error:
-        raise SourceError(f"not a score: {error}") from None
-    start = START if fields[2] == "startpos" else fields[2].removeprefix("sfen ")
-    if len(max(words[1::2], key=len, default="")) > LONGEST_SCORE:
-        scores = [None if score is None else clamped_score(score) for score in scores]
-    return ScoredGame(start, words[::2], scores, RESULTS[fields[0]], fields[1])
-
-
-def parse_valued_line(line: str) -> ValuedMoves:
-    """Parse a position with valued moves: an sfen, a tab, then `move:value` words. SourceError."""
-    sfen, _, rest = line.partition("\t")
-    pairs = [word.partition(":") for word in rest.split()]
-    try:
-        values = [clamped_score(int(value)) for _, _, value in pairs]
-        return ValuedMoves(sfen, [move for move, _, _ in pairs], values)
-    except ValueError as error:
-        raise SourceError(f"not a value: {error}") from None
-
-
-def parse_line(line: str) -> ScoredGame | ValuedMoves:
-    """Parse a game, or a position with valued moves, which has one tab. SourceError."""
-    return parse_valued_line(line) if line.count("\t") == 1 else parse_game_line(line)
 
 
 def read_lines(path: Path) -> Iterator[list[str]]:
@@ -90,10 +52,6 @@ def decode_lines(lines: list[str]) -> Iterator[Item]:
             yield parse_line(line)
         except SourceError as error:
             yield Fault(str(error))
-
-
-def one_line_fault(error: Exception) -> Fault:
-    return Fault(" ".join(str(error).split()))
 
 
 def read_path(path: Path) -> Iterator[list[Path]]:
@@ -124,35 +82,6 @@ def scored_game(game: Game) -> ScoredGame | Fault:
     return ScoredGame(game.start, list(game.moves), scores, game.result)
 
 
-def decode_sbinpack(paths: list[Path]) -> Iterator[Item]:
-    """Yield the games of ShogiArena's sbinpack files, read by rsshogi; their scores are the mover's."""
-    for path in paths:
-        command = [sys.executable, "-c", TRY_SBINPACK, str(path)]
-        if subprocess.run(command, capture_output=True, check=False).returncode not in (0, 1):
-            yield Fault("it is damaged: rsshogi cannot read it")
-            continue
-        try:
-            records = [record for record, _ in decode_sbinpack_file(str(path))]
-        except (ValueError, OSError) as error:
-            yield one_line_fault(error)
-            continue
-        yield from map(game_of_record, records)
-
-
-def game_of_record(record: Any) -> ScoredGame | Fault:
-    """Convert an rsshogi record."""
-    winners = ((record.result.is_black_win(), 1), (record.result.is_white_win(), -1), (record.result.is_draw(), 0))
-    result = next((result for holds, result in winners if holds), None)
-    if result is None:
-        return Fault(f"no result: {record.result}")
-    scores = [clamped_score(entry.engine_info.eval) if has_score(entry) else None for entry in record.moves]
-    return ScoredGame(record.init_position_sfen, [str(entry.move) for entry in record.moves], scores, result)
-
-
-def has_score(entry: Any) -> bool:
-    return entry.engine_info is not None and entry.engine_info.eval is not None
-
-
 @dataclass(frozen=True)
 class Format:
     """A file format: `chunks` reads a file in parts, `decode` turns each part into items."""
@@ -177,7 +106,6 @@ FORMATS: dict[str, Format] = {
     ".tsv.gz": LINE_FORMAT,
     ".games": Format("game", packed_games.read_games, packed_games.decode),
     **dict.fromkeys(SUFFIXES, Format("game", read_path, decode_records)),
-    ".sbinpack": Format("game", read_path, decode_sbinpack),
     ".psv": PSV_FORMAT,
     ".bin": PSV_FORMAT,
     ".hcpe": position_format(packed.HCPE.size, packed.game_of_hcpe),
@@ -226,26 +154,6 @@ def chunks_of(path: Path) -> Iterator[Chunk]:
 
 
 @dataclass
-class SkippedItems:
-    """Number of items that cannot be used, and the first with its reason."""
-
-    count: int = 0
-    first: str = ""
-
-    def add(self, place: str, reason: str) -> None:
-        self.join(SkippedItems(1, f"{place}: {reason}"))
-
-    def join(self, other: SkippedItems) -> None:
-        self.first = self.first or other.first
-        self.count += other.count
-
-    @property
-    def line(self) -> str:
-        """A line for the user; empty if nothing was skipped."""
-        return f"{self.count} not used; the first: {self.first}" if self.count else ""
-
-
-@dataclass
 class GameSource:
     """Games of files, numbered from 1. Faults and positions with valued moves are counted as skipped."""
 
@@ -262,3 +170,26 @@ class GameSource:
                     yield number, chunk.place(index), item
                 else:
                     self.skipped.add(chunk.place(index), item.reason if isinstance(item, Fault) else NOT_A_GAME)
+
+
+def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
+    """Write every scored position of the games with its move and result, for trainers of other programs.
+
+    Return the number of positions, and the items that cannot be used. SourceError, OSError.
+    """
+    check_suffix(out, *packed.WRITERS)
+    check_output(out, paths)
+    check_exportable(out)
+    write, source = packed.WRITERS[out.suffix.lower()], GameSource(paths)
+    with Progress("games") as progress, atomic_write(out) as part, part.open("wb") as file:
+        for _, place, game in source.games():
+            try:
+                positions = [write(position) for position in packed.packed_positions(game)]
+            except ValueError as error:
+                source.skipped.add(place, str(error))
+                positions = []
+            file.write(b"".join(positions))
+            progress.add(1, len(positions))
+        if not progress.positions:
+            raise SourceError(f"no position for {out}{': ' if source.skipped.count else ''}{source.skipped.line}")
+    return progress.positions, source.skipped

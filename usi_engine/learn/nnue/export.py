@@ -16,7 +16,7 @@ from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.names import INTERNAL, PACKAGED
 from usi_engine.evaluation.network_file import NetworkFile, layer_shapes, pack_dense, read_network
 from usi_engine.learn.nnue.model import LAYERS, Network, shard_of_inputs
-from usi_engine.learn.nnue.network_card import tempo_left_out
+from usi_engine.learn.nnue.plan import tempo_left_out
 from usi_engine.usi.options import FV_SCALE
 
 DITHER = 0.98  # units; a sum of parts of a row is not exact

@@ -1,6 +1,8 @@
 """Inputs of a network from compact training positions, computed on the device by torch operations on small tables.
 
-The caller decides which positions are mirrored. Both perspectives are listed, that of the side to move first.
+The caller decides which positions are mirrored. Both perspectives are listed, that of the side to move first. Squares
+run file by file from 1a; every table is seen from the perspective of one side, whose home ranks are 6 to 8 counted from
+0.
 """
 
 from __future__ import annotations
@@ -14,11 +16,19 @@ import torch
 from torch import Tensor
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
-from core_ext.engine import BONAPIECES, SQUARES
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.parts import MIRRORED
-from usi_engine.learn.nnue.features import MIRROR_SQUARE, hand_table, piece_views
+from usi_engine.evaluation.parts import BONAPIECES, MIRRORED, SQUARES, FeatureSet, Hands
+from usi_engine.search.results import CENTIPAWNS
 
+Table = npt.NDArray[np.int64]
+
+HAND_SIZES = (19, 5, 5, 5, 5, 3, 3)  # numbers of a pawn, lance, knight, silver, gold, bishop, rook in one hand
+HAND_END = 2 * sum(HAND_SIZES)
+OFFSETS = 17  # differences of files or ranks
+
+_SQUARE = np.arange(SQUARES)
+_FILE, _RANK = _SQUARE // 9, _SQUARE % 9
+MIRROR_SQUARE: Table = (8 - _FILE) * 9 + _RANK
 # Words of 16 bits of a position that a device needs, from the pieces to the end.
 _FIELDS = TRAINING_POSITION.fields
 assert _FIELDS is not None
@@ -31,6 +41,49 @@ LARGEST_BLOCK = 64
 def compact(positions: npt.NDArray[np.void]) -> npt.NDArray[np.int16]:
     """Return the words of positions that a device needs: [positions][42]."""
     return positions.view(np.int16).reshape(len(positions), WORDS)[:, FIRST_WORD:]
+
+
+# ---- tables ----
+
+
+def piece_views() -> Table:
+    """Return the number of each piece as Black sees it, mirrored, as White sees it, mirrored: [4][BONAPIECES]."""
+    numbers = np.arange(BONAPIECES)
+    inverse, mirror = numbers.copy(), numbers.copy()
+    at = 0
+    for size in HAND_SIZES:
+        inverse[at : at + size] += size
+        inverse[at + size : at + 2 * size] -= size
+        at += 2 * size
+    kind, square = np.divmod(numbers[HAND_END:] - HAND_END, SQUARES)
+    inverse[HAND_END:] = HAND_END + (kind ^ 1) * SQUARES + SQUARES - 1 - square
+    mirror[HAND_END:] = HAND_END + kind * SQUARES + MIRROR_SQUARE[square]
+    inverse[0] = 0  # no piece
+    return np.stack([numbers, mirror, inverse, mirror[inverse]])
+
+
+def offsets(kind: FeatureSet) -> Table:
+    """Return the row that each bucket and number on the board shares with equal offsets from the king."""
+    king, number = np.arange(kind.buckets)[:, np.newaxis], np.arange(HAND_END, kind.numbers)
+    piece, square = np.divmod(number - HAND_END, SQUARES)
+    files, ranks = square // 9 - king // 9 + 8, square % 9 - king % 9 + 8
+    return (piece * OFFSETS + files) * OFFSETS + ranks
+
+
+def offset_rows(kind: FeatureSet) -> int:
+    return (kind.numbers - HAND_END) // SQUARES * OFFSETS**2
+
+
+def hand_table(classes: Hands) -> Table:
+    """Return the bit or the points of each number in the own hand, 0 for all other numbers."""
+    table, at = np.zeros(BONAPIECES, np.int64), 0
+    for size, value in zip(HAND_SIZES, classes.kinds, strict=True):
+        table[at + 1 : at + size] = value
+        at += 2 * size
+    return table
+
+
+# ---- inputs ----
 
 
 @dataclass
@@ -95,9 +148,9 @@ def own_kings(words: Tensor, sides: Tensor) -> Tensor:
 class Expander:
     """The features, layer stacks and targets of positions on one device."""
 
-    def __init__(self, architecture: Architecture, device: str, score_scale: float, result_share: float) -> None:
+    def __init__(self, architecture: Architecture, device: str, result_share: float) -> None:
         self.architecture, self.kind = architecture, architecture.feature_set
-        self.score_scale, self.result_share = score_scale, result_share
+        self.result_share = result_share
         self.fixed_blocks = device.startswith("cuda")
         self.views = torch.from_numpy(piece_views()).to(device).flatten()
         self.squares = torch.from_numpy(np.stack([np.arange(SQUARES), MIRROR_SQUARE])).to(device).flatten()
@@ -188,7 +241,7 @@ class Expander:
         last = words[:, SIDE].long()
         sign, result = 1 - 2 * (last & 0xFF), last >> 8
         score = words[:, SCORE].long()
-        searched = torch.sigmoid(sign * score / self.score_scale)
+        searched = torch.sigmoid(sign * score / CENTIPAWNS)
         won = (1 + sign * result) / 2
         share = torch.where(result == NO_RESULT, 0.0, self.result_share)
         return torch.where(score == NO_SCORE, won, (1 - share) * searched + share * won)

@@ -17,17 +17,22 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.learn.nnue.features import HAND_END, offset_rows, offsets
-from usi_engine.learn.nnue.inputs import LISTED, Inputs
-from usi_engine.learn.nnue.row_sums import RowSums, row_sums_kind
+from usi_engine.learn.nnue.inputs import HAND_END, LISTED, Inputs, offset_rows, offsets
+from usi_engine.search.results import CENTIPAWNS
+from usi_engine.usi.options import FV_SCALE
 
 # Integers of the file for 1.0: transformer and activations, hidden weights, output.
 UNIT, HIDDEN_UNIT, OUTPUT_UNIT = 127.0, 64.0, 9600.0
 LARGEST_WEIGHT = 127.0  # of a dense layer
 LAYERS = 3
+LOGIT = FV_SCALE * CENTIPAWNS  # output for a logit of 1
 TRANSFORMER = ("rows", "own", "offsets")  # the parts of its table
 CACHED = 1 << 20  # sums of a chunk on a CPU
 MANY_STACKS = 128  # whose gradients cost more than a chunk saves
+SMALL_TABLE = 4096  # rows up to which a 0/1 matrix is fastest on a GPU, and blocks that fit a cache on a CPU
+COLUMNS = 128  # of a block
+CACHED_SUMS = 8192  # rows of a block of sums or of their gradients
+LONGEST_BAG = 64  # so that the threads share the work evenly: some features are active in every position
 
 
 # A step of Adam at a rate of 1: the integer of the file that is 1.0; less for own rows, because Adam scales up the
@@ -37,6 +42,87 @@ STEP_SIZES = {"rows": UNIT, "offsets": UNIT, "bias": UNIT, "own": OWN_RATE * UNI
 STEP_SIZES |= dict.fromkeys(("weight0", "weight1"), DENSE_RATE * HIDDEN_UNIT)
 STEP_SIZES |= dict.fromkeys(("bias0", "bias1"), DENSE_RATE * HIDDEN_UNIT * UNIT)
 STEP_SIZES |= {"weight2": DENSE_RATE * OUTPUT_UNIT / UNIT, "bias2": DENSE_RATE * OUTPUT_UNIT}
+
+
+# ---- sums of rows, on a CPU and on a GPU ----
+
+
+class RowSums:
+    """Sums of the active rows of a batch and the gradient of the table.
+
+    On a GPU a small table is multiplied by a matrix of zeros and ones. On a CPU the gradient is a sum of rows too:
+    the bag of a feature lists the places where it is active.
+    """
+
+    def __init__(self, features: Tensor, rows: int, kind: str, memory: Tensor) -> None:
+        """`memory` takes the sums on a CPU, where new memory for each batch would be slow."""
+        self.features, self.rows, self.kind, self.memory = features.flatten(0, 1), rows, kind, memory
+        if kind == "matrix":
+            self.matrix = torch.zeros((len(self.features), rows), device=features.device)
+            self.matrix.scatter_(1, self.features.long(), 1.0)
+
+    def sums(self, table: Tensor) -> Tensor:
+        """Return the sums of active rows: [2 n][width]."""
+        if self.kind == "matrix":
+            return self.matrix @ table
+        if self.kind == "gpu":
+            self.table = table.detach().requires_grad_()
+            self.bags = F.embedding_bag(self.features, self.table, mode="sum")
+            return self.bags.detach()
+        found = self.memory.resize_(len(self.features), table.shape[1])
+        for columns, total in zip(self.columns(table), self.columns(found), strict=True):
+            part = columns.contiguous()
+            for at in range(0, len(found), CACHED_SUMS):
+                places = slice(at, at + CACHED_SUMS)
+                total[places] = F.embedding_bag(self.features[places], part, mode="sum")
+        return found
+
+    def gradient(self, given: Tensor) -> Tensor:
+        """Return the gradient of the table of `sums` from that of the sums."""
+        if self.kind == "matrix":
+            return self.matrix.T @ given
+        if self.kind == "gpu":
+            return torch.autograd.grad(self.bags, self.table, given)[0]
+        size = CACHED_SUMS if self.rows <= SMALL_TABLE else len(given)
+        found = torch.zeros((self.rows, given.shape[1]))
+        for features, part in zip(self.features.split(size), given.split(size), strict=True):
+            bags = Bags(features, self.rows)
+            for total, columns in zip(self.columns(found), self.columns(part), strict=True):
+                total.add_(bags.sums(columns.contiguous()))
+        return found
+
+    def columns(self, table: Tensor) -> tuple[Tensor, ...]:
+        """Return the columns, in parts if the table is small."""
+        return tuple(table.split(COLUMNS if self.rows <= SMALL_TABLE else table.shape[1], 1))
+
+
+class Bags:
+    """The places where each feature is active, in bags of at most LONGEST_BAG places."""
+
+    def __init__(self, features: Tensor, rows: int) -> None:
+        numbers, order = torch.sort(features.flatten())
+        self.places = (order // features.shape[1]).int()
+        starts = torch.searchsorted(numbers, torch.arange(rows + 1, dtype=numbers.dtype))
+        bags = (starts.diff() + LONGEST_BAG - 1) // LONGEST_BAG
+        first = bags.cumsum(0) - bags
+        feature = torch.repeat_interleave(torch.arange(rows), bags)
+        self.numbers, self.first = torch.arange(len(feature), dtype=torch.int32), first.int()
+        self.starts = (starts[feature] + (self.numbers - first[feature]) * LONGEST_BAG).int()
+
+    def sums(self, given: Tensor) -> Tensor:
+        """Return the sum of `given` over each feature's places: [rows][columns]."""
+        parts = F.embedding_bag(self.places, given, self.starts, mode="sum")
+        return F.embedding_bag(self.numbers, parts, self.first, mode="sum")
+
+
+def row_sums_kind(device: str, rows: int) -> str:
+    """Return the kind of RowSums that is fastest on a device."""
+    if not device.startswith("cuda"):
+        return "cpu"
+    return "matrix" if rows <= SMALL_TABLE else "gpu"
+
+
+# ---- the network ----
 
 
 @dataclass
@@ -155,11 +241,10 @@ class Network:
         found[inputs.rows[used]] = torch.cat(parts)[used]
         return found[: int(used.sum())]
 
-    def learn(self, inputs: Inputs, rounded: bool, scale: float, positions: int) -> Tensor:
+    def learn(self, inputs: Inputs, rounded: bool, positions: int) -> Tensor:
         """Set the gradients of the mean loss over `positions`; return the summed divergence of this batch.
 
-        `scale` is the output for a logit of 1. The loss is the cross entropy, whose least value, the targets' own
-        entropy, is left out of what is returned.
+        The loss is the cross entropy, whose least value, the targets' own entropy, is left out of what is returned.
         """
         table = self.table()
         rows = table.detach()
@@ -169,7 +254,7 @@ class Network:
         dense, total = self.dense(rounded), torch.zeros((), device=sums.device)
         for at, stacks in inputs.chunks(self.chunk(len(inputs.rows))):
             part = sums[:, at].detach().requires_grad_()
-            logit = self.outputs(dense, part + dense["bias"], stacks, rounded) / scale
+            logit = self.outputs(dense, part + dense["bias"], stacks, rounded) / LOGIT
             loss = F.binary_cross_entropy_with_logits(logit, inputs.target[at], inputs.weight[at], reduction="sum")
             (loss / positions).backward()
             sums[:, at] = part.grad

@@ -1,10 +1,18 @@
-"""Settings of the training of a network. The command line shows their defaults without importing PyTorch."""
+"""Settings of the training of a network and its card; the command line needs them without PyTorch."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from usi_engine.evaluation.network_file import network_path
+from usi_engine.search.results import CENTIPAWNS
+
+CARD_SUFFIX = ".card.json"
+TEMPO_KEY = "tempo_left_out"
+MOST_TEMPO = 1000  # centipawns
 WARM_START_RATE = 8e-4
 RUN_ONLY = ("device", "threads", "checkpoint_minutes")
 
@@ -21,7 +29,6 @@ class NetworkPlan:
     decay: float = 0.3  # of the transformer's weights, times the rate
     epsilon: float = 1e-8  # of Adam; larger values slow down weights with small gradients
     rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
-    score_scale: float = 600.0
     result_share: float = 0.0
     # Centipawns for the right to move, left out of the exported network's values. Scores include it; pruning margins
     # and quiescence need values without it. Chosen by games (docs/findings.md).
@@ -36,4 +43,22 @@ class NetworkPlan:
     @property
     def identity(self) -> dict[str, Any]:
         """The settings that the weights depend on."""
-        return {name: value for name, value in asdict(self).items() if name not in RUN_ONLY}
+        settings = asdict(self) | {"score_scale": CENTIPAWNS}  # which earlier versions could change
+        return {name: value for name, value in settings.items() if name not in RUN_ONLY}
+
+
+def tempo_left_out(network: str | Path) -> int:
+    """Return the centipawns of tempo that a network (file or folder) leaves out of its values; 0 without a card.
+
+    OSError; ValueError if the card is damaged.
+    """
+    card = network_path(Path(network).expanduser()).with_suffix(CARD_SUFFIX)
+    if not card.exists():
+        return 0
+    try:
+        found = json.loads(card.read_text(encoding="utf-8")).get(TEMPO_KEY, 0)  # other programs' cards lack it
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{card} is damaged: {type(error).__name__} {error}") from None
+    if type(found) is not int or not 0 <= found <= MOST_TEMPO:
+        raise ValueError(f"{card}: its tempo is {str(found)[:80]}, not 0 to {MOST_TEMPO}")
+    return found

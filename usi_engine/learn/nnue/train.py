@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -19,24 +19,23 @@ import matplotlib.figure
 import numpy as np
 import numpy.typing as npt
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
+from usi_engine.evaluation.parts import BONAPIECES, SQUARES
 from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
-from usi_engine.learn.corpus.agreement import agreement, scores_differ, sigmoid
-from usi_engine.learn.corpus.batches import Batches
-from usi_engine.learn.corpus.build import HELD_OUT, Positions
-from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.nnue.device import Recorded, choose_device, join_ranks
+from usi_engine.learn.corpus.batches import Batches, Mirror, PositionFile, fingerprint, load_card, training_file
+from usi_engine.learn.corpus.chances import Positions, agreement, scores_differ
+from usi_engine.learn.files import HELD_OUT
+from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
-from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
+from usi_engine.learn.nnue.inputs import LISTED, PLY, Expander, Inputs, compact
 from usi_engine.learn.nnue.model import STEP_SIZES, TRANSFORMER, initialised
-from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
-from usi_engine.learn.nnue.plan import NetworkPlan
-from usi_engine.learn.nnue.progress import fit_progress, progress_of
+from usi_engine.learn.nnue.plan import CARD_SUFFIX, TEMPO_KEY, NetworkPlan
 from usi_engine.progress import Progress
 from usi_engine.usi.options import FV_SCALE
 
@@ -44,7 +43,47 @@ REPORT_SECONDS = 2.0
 REPORT_STEPS = 16  # between readings of the loss, which wait for the device
 WARM_UP_STEPS = 300
 PROGRESS_STEPS = 400
+PROGRESS_UNIT = 65536  # of a logit
+PROGRESS_RATE, LAST_PROGRESS_RATE = 0.02, 0.001
 SAMPLE = 8192  # held-out positions from which the units' order is found
+
+
+def fit_progress(expander: Expander, batches: Iterable[tuple[Tensor, Tensor]], steps: int, ranks: Ranks) -> None:
+    """Fit the weights of progress, by which some networks select the layer stack, to batches of words and mirror bits.
+
+    A position's progress is the share of the corpus's plies that are below its own, so that all stacks are used
+    equally. The logit is a sum of weights of own king and piece from both perspectives, each a part of the piece and
+    one of the king's square, and is fitted by logistic regression.
+    """
+    device = expander.starts.device
+    pieces, kings = (torch.zeros(size, device=device, requires_grad=True) for size in (BONAPIECES, SQUARES))
+    bias = torch.zeros((), device=device, requires_grad=True)
+    optimizer = torch.optim.Adam([pieces, kings, bias], lr=PROGRESS_RATE)
+    plies: Tensor | None = None
+    for step, (words, mirror) in enumerate(batches):
+        ply = words[:, PLY].long() & 0xFFFF
+        plies = ply.sort()[0] if plies is None else plies
+        if plies[len(plies) // 4] == plies[len(plies) * 3 // 4]:
+            raise ValueError("half of the positions have the same ply: .hcpe has none; use other stacks than progressN")
+        target = torch.searchsorted(plies, ply) / len(plies)
+        own, _, numbers = expander.seen(words, expander.sides(words), mirror.expand(2, -1))
+        logit = bias + pieces[numbers].sum((0, 2)) + kings[own].sum(0)
+        optimizer.param_groups[0]["lr"] = PROGRESS_RATE * (LAST_PROGRESS_RATE / PROGRESS_RATE) ** (step / steps)
+        optimizer.zero_grad()
+        F.binary_cross_entropy_with_logits(logit, target).backward()
+        ranks.add_up(value.grad for value in (pieces, kings, bias))
+        optimizer.step()
+        with torch.no_grad():
+            pieces[0] = 0  # no piece
+    with torch.no_grad():
+        weights = ((pieces + kings[:, None] / LISTED) * PROGRESS_UNIT).round().int().cpu().numpy()
+        weights[:, 0] = 0
+    expander.set_progress(round(bias.item() * PROGRESS_UNIT), weights)
+
+
+def progress_of(expander: Expander) -> tuple[int, npt.NDArray[np.int32]]:
+    """Return bias and weights as in the file."""
+    return expander.progress_bias, expander.progress.cpu().numpy().astype(np.int32)
 
 
 class NetworkTraining:
@@ -61,7 +100,7 @@ class NetworkTraining:
         self.batches = Batches(file, plan.batch, plan.seed, self.ranks.rank, self.ranks.count, convert=self.to_device)
         architecture = parse_name(plan.network)
         self.network = initialised(architecture, self.device, plan.seed)
-        self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
+        self.expander = Expander(architecture, self.device, plan.result_share)
         if plan.warm_start:
             self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
         self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
@@ -106,7 +145,7 @@ class NetworkTraining:
         losses, note = [], ""
         shows = self.ranks.is_first
         with Progress("steps", self.total * shows, self.done, REPORT_SECONDS * shows) as progress:
-            for words, mirror in self.given(self.done, self.total):
+            for words, mirror in self.batches.from_batch(self.done, self.total):
                 losses.append(self.learn(words, mirror))
                 self.done += 1
                 if self.done % REPORT_STEPS == 0:
@@ -120,17 +159,11 @@ class NetworkTraining:
                     self.save()
                     saved = time.monotonic()
 
-    def given(self, first: int, end: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield words and mirror bits of the batches on the device."""
-        for number, words in enumerate(self.batches.from_batch(first, end), first):
-            bits = np.random.default_rng((self.plan.seed, 1, number)).integers(0, 2, self.batches.size)
-            part = bits[self.ranks.rank * len(words) :][: len(words)].astype(np.uint8)
-            yield words, torch.from_numpy(part).to(self.device).long()
-
-    def to_device(self, positions: Positions) -> Tensor:
-        words = torch.from_numpy(np.ascontiguousarray(compact(positions)))
-        words = words.pin_memory() if self.is_cuda else words
-        return words.to(self.device, non_blocking=True)
+    def to_device(self, positions: Positions, mirror: Mirror) -> tuple[Tensor, Tensor]:
+        """Return the words and mirror bits of positions on the device."""
+        found = torch.from_numpy(np.ascontiguousarray(compact(positions))), torch.from_numpy(mirror)
+        words, bits = (tensor.pin_memory() if self.is_cuda else tensor for tensor in found)
+        return words.to(self.device, non_blocking=True), bits.to(self.device, non_blocking=True).long()
 
     def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step; return the summed divergence of this process's positions before it."""
@@ -139,9 +172,8 @@ class NetworkTraining:
 
     def step(self, rounded: bool, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step at the present rates, with operations of the device alone."""
-        scale = FV_SCALE * self.plan.score_scale
         self.optimizer.zero_grad()
-        loss = self.network.learn(self.expander(words, mirror), rounded, scale, self.batches.size)
+        loss = self.network.learn(self.expander(words, mirror), rounded, self.batches.size)
         self.ranks.add_up(value.grad for value in self.network.parameters.values())
         self.optimizer.step()
         self.network.keep_in_range()
@@ -151,8 +183,8 @@ class NetworkTraining:
 
     def inputs(self, positions: Positions) -> Iterator[Inputs]:
         for at in range(0, len(positions), self.plan.batch):
-            words = self.to_device(positions[at : at + self.plan.batch])
-            yield self.expander(words, torch.zeros(len(words), dtype=torch.long, device=self.device))
+            part = positions[at : at + self.plan.batch]
+            yield self.expander(*self.to_device(part, np.zeros(len(part), np.uint8)))
 
     def values(self, positions: Positions, rounded: bool) -> npt.NDArray[np.float64]:
         """Return centipawns for Black."""
@@ -164,8 +196,7 @@ class NetworkTraining:
         """Return `agreement` on the held-out positions, as for the KPP model."""
         if not len(self.held_out):
             return {}
-        win = sigmoid(self.values(self.held_out, rounded) / self.plan.score_scale)
-        return agreement(win, self.held_out, self.plan.score_scale, self.plan.result_share)
+        return agreement(self.values(self.held_out, rounded), self.held_out, self.plan.result_share)
 
     def measure(self) -> None:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
@@ -207,7 +238,7 @@ class NetworkTraining:
         """Fit the weights that select the stack by progress, if the network has them and did not bring them."""
         if self.network.architecture.progress and not self.plan.warm_start:
             steps = min(PROGRESS_STEPS, self.total)
-            fit_progress(self.expander, self.given(0, steps), steps, self.ranks)
+            fit_progress(self.expander, self.batches.from_batch(0, steps), steps, self.ranks)
 
     # ---- export ----
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core_ext.board import BLACK, Board
+from core_ext.board import BLACK, WHITE, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
 from usi_engine.core import board_of, load_core
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import Fault, read_bytes
+from usi_engine.learn.game import START, ScoredGame
+from usi_engine.rules import End, end_by_rule
 from usi_engine.search.iterative import iterative_deepening
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ OPENING_LINES = 8
 # Nodes of all these lines, as a multiple of a move's nodes; the depth that reaches them is finished.
 OPENING_NODES = 2
 RESIGN_PLIES = 4
+DECLARATION = "CSARule27"
+# Words in files of games for ends by rule; the others are called by their reason.
+ENDINGS = {"checkmate": "mate", "no moves": "mate", "perpetual check": "perpetual"}
 
 
 @dataclass(frozen=True)
@@ -50,21 +55,6 @@ class PlayRules:
     resign: int = 1500  # centipawns for the same side that end a game after RESIGN_PLIES in a row
     play_out_share: float = 0.1  # of games, which are played to the end, so that endings are learned
     seed: int = 1
-
-
-@dataclass
-class Played:
-    """A finished game."""
-
-    start: str
-    words: list[str]  # moves, each followed by its score or `-`
-    result: str  # b, w, d
-    ending: str
-
-    @property
-    def line(self) -> str:
-        """The game's line in a file of games."""
-        return f"{self.result}\t{self.ending}\t{self.start}\t{' '.join(self.words)}\n"
 
 
 @contextmanager
@@ -153,27 +143,26 @@ class Player:
             return rng.choice(board.legal_moves()), None
         return move, value
 
-    def play(self, start: str, number: int, attempt: int = 0, white: Player | None = None) -> Played:
+    def play(self, start: str, number: int, attempt: int = 0, white: Player | None = None) -> ScoredGame:
         """Play a whole game, against itself or as Black against `white`; another one with each `attempt`."""
         rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
         board, lead = Board(start), Lead(self.rules.resign)
-        resigns = rng.random() >= self.rules.play_out_share
-        words: list[str] = []
+        resigns, scores, end = rng.random() >= self.rules.play_out_share, list[int | None](), None
         players = (self, white or self)
         for player in {*players}:
             player.new_game()
-        for ply in range(self.rules.longest):
-            ended = ending_of(board)
-            if ended:
-                return Played(start, words, *ended)
-            move, value = players[board.turn]._choose(board, ply, rng)
-            words += [move, "-" if value is None else str(value)]
-            if value is not None:
-                lead.add(board, value)
+        while end is None and len(scores) < self.rules.longest:
+            end = end_by_rule(board, DECLARATION)
+            if end is None:
+                move, value = players[board.turn]._choose(board, len(scores), rng)
+                scores.append(value)
+                lead.add(board.turn, value)
                 if resigns and lead.plies >= RESIGN_PLIES:
-                    return Played(start, words, lead.side, "score")
-            board.push(move)
-        return Played(start, words, "d", "length")
+                    end = End("score", lead.winner)
+                board.push(move)
+        end = end or End("length")
+        result = {BLACK: 1, WHITE: -1, None: 0}[end.winner]
+        return ScoredGame(Board(start).sfen(), board.moves(), scores, result, ENDINGS.get(end.reason, end.reason))
 
 
 def new_player(rules: PlayRules, weights: str) -> Player:
@@ -182,41 +171,23 @@ def new_player(rules: PlayRules, weights: str) -> Player:
 
 
 class Lead:
-    """The side that is ahead by `least` centipawns, `b` or `w`, and for how many plies both sides have seen it so."""
+    """The side that is ahead by `least` centipawns, and for how many plies both sides have seen it so."""
 
     def __init__(self, least: int) -> None:
-        self._least, self.side, self.plies = least, "", 0
+        self._least, self.winner, self.plies = least, BLACK, 0
 
-    def add(self, board: Board, value: int) -> None:
-        """Add the value of a ply for the side to move."""
-        before, self.side = self.side, winner(board, value > 0)
-        agreed = abs(value) >= self._least and (self.plies == 0 or self.side == before)
-        self.plies = self.plies + 1 if agreed else 0
-
-
-def winner(board: Board, mover: bool) -> str:
-    """Return `b` or `w`: the side to move if `mover`, else the other one."""
-    return "b" if (board.turn == BLACK) == mover else "w"
-
-
-def ending_of(board: Board) -> tuple[str, str] | None:
-    """Return result and reason if the game is over by the rules."""
-    if not board.legal_moves():
-        return winner(board, False), "mate"
-    if board.can_declare():
-        return winner(board, True), "declaration"
-    repeated = board.repetition()
-    if repeated == "none":
-        return None
-    if repeated == "draw":
-        return "d", "repetition"
-    return winner(board, repeated == "win"), "perpetual"
+    def add(self, turn: int, value: int | None) -> None:
+        """Add the value of a ply for the side to move; None, of a random move, changes nothing."""
+        if value is not None:
+            before, self.winner = self.winner, turn if value > 0 else 1 - turn
+            agreed = abs(value) >= self._least and (self.plies == 0 or self.winner == before)
+            self.plies = self.plies + 1 if agreed else 0
 
 
 def read_openings(path: Path | None) -> list[str]:
     """Return the sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
     if path is None:
-        return ["startpos"]
+        return [START]
     core, found = load_core(), list[str]()
     try:
         text = read_bytes(path, LARGEST_OPENINGS).decode("utf-8-sig", "replace")

@@ -9,54 +9,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from usi_engine.files import naming_errors
-from usi_engine.learn.corpus.buckets import write_positions
 from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks
-from usi_engine.learn.corpus.sources import parse_game_line
-from usi_engine.learn.files import check_output, check_suffix
-from usi_engine.learn.game import LETTERS, START, ScoredGame, SourceError
+from usi_engine.learn.files import check_output, check_suffix, write_whole
+from usi_engine.learn.game import ScoredGame, SourceError, parse_game_line
 from usi_engine.records.faults import Fault
 
 TEXT_SUFFIX, PACKED_SUFFIX = ".tsv", ".games"
 BLOCK = 1000  # games in a block of packed games, except the last block
 WRITE_SECONDS = 30.0  # after which the last block is written again, with the games that have come since
-COMPLETE_LINE = re.compile(rb"[bwd]\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*\n")
 CUT_LINE = re.compile(rb"[bwd](\t[^\t\n]*){0,3}")
 
 
-def line_of(game: ScoredGame) -> str:
-    start = "startpos" if game.start == START else game.start
-    words = (f"{move} {'-' if score is None else score}" for move, score in zip(game.moves, game.scores, strict=True))
-    return f"{LETTERS[game.result]}\t{game.ending}\t{start}\t{' '.join(words)}\n"
-
-
-def key_of(line: str) -> int:
-    """Return a hash of start and moves of a game's line. It is valid in this process only."""
-    start, words = line.rstrip("\n").split("\t")[2:]
-    return hash(("startpos" if start == START else start, *words.split()[::2]))
-
-
-def check_game(path: Path, number: int, line: bytes) -> None:
-    """Raise SourceError if a line is not a game, or without a newline cannot be the beginning of one."""
-    pattern = COMPLETE_LINE if line.endswith(b"\n") else CUT_LINE
-    if not pattern.fullmatch(line):
-        quoted = line[:60].decode(errors="replace").rstrip()
-        raise SourceError(f"{path}, line {number}: not a game: '{quoted}'; nothing is added to this file")
-
-
-def keys_in(path: Path) -> tuple[list[int], int]:
-    """Return the key of each complete game in a text file, and the size of their lines. SourceError."""
-    keys: list[int] = []
-    complete = 0
+def complete_games(path: Path) -> Iterator[tuple[ScoredGame, int]]:
+    """Yield each complete game of a text file and the offset of its end. SourceError if the file has anything else."""
+    end = 0
     with path.open("rb") as lines:
-        for line in lines:
-            check_game(path, len(keys) + 1, line)
-            if line.endswith(b"\n"):
-                complete += len(line)
-                keys.append(key_of(line.decode(errors="replace")))
-    return keys, complete
+        for number, line in enumerate(lines, 1):
+            end += len(line)
+            try:
+                if line.endswith(b"\n"):
+                    yield parse_game_line(line.decode(errors="replace")), end
+                elif not CUT_LINE.fullmatch(line):
+                    raise SourceError(f"not a game: '{line[:60].decode(errors='replace').rstrip()}'")
+            except SourceError as error:
+                raise SourceError(f"{path}, line {number}: {error}; nothing is added to this file") from None
 
 
 class TextFile:
@@ -64,14 +41,16 @@ class TextFile:
 
     def __init__(self, path: Path) -> None:
         self.keys: list[int] = []
+        end = 0
         if path.exists():
-            self.keys, complete = keys_in(path)
-            os.truncate(path, complete)
+            for game, end in complete_games(path):  # noqa: B007  (used below)
+                self.keys.append(game.key)
+            os.truncate(path, end)
         self._file = path.open("a", encoding="utf-8")
 
-    def add(self, line: str) -> None:
-        """Append a game, or several lines."""
-        self._file.write(line)
+    def add(self, game: ScoredGame) -> None:
+        """Append a game."""
+        self._file.write(game.line)
         self._file.flush()
 
     def close(self) -> None:
@@ -100,7 +79,7 @@ class PackedFile:
         try:
             for self._at, packed in read_blocks(path):
                 self._games = [checked(path, game) for game in decode(packed)]
-                self.keys += (key_of(line_of(game)) for game in self._games)
+                self.keys += (game.key for game in self._games)
         except CutBlockError as cut:
             os.truncate(path, cut.at)
         with path.open("rb") as file:
@@ -111,9 +90,9 @@ class PackedFile:
         if len(self._games) >= BLOCK:
             self._at, self._block, self._games = self._file.seek(0, os.SEEK_END), b"", []
 
-    def add(self, line: str) -> None:
+    def add(self, game: ScoredGame) -> None:
         """Append a game."""
-        self._games.append(parse_game_line(line))
+        self._games.append(game)
         self._unwritten += 1
         if len(self._games) >= BLOCK or time.monotonic() >= self._written + WRITE_SECONDS:
             self._write()
@@ -130,7 +109,7 @@ class PackedFile:
 
     def _replace(self, block: bytes) -> None:
         self._file.truncate(self._at)
-        write_positions(self._file, np.frombuffer(block, np.uint8))
+        write_whole(self._file, block)
 
     def close(self) -> None:
         """Write the games that have come since the last block was written."""
@@ -148,9 +127,9 @@ def checked(path: Path, game: ScoredGame | Fault) -> ScoredGame:
 
 
 @contextmanager
-def appending(path: Path) -> Iterator[TextFile | PackedFile]:
+def appending(path: Path, *suffixes: str) -> Iterator[TextFile | PackedFile]:
     """Open a file of games at its end, without an incomplete last game or block. SourceError if it is another file."""
-    check_suffix(path, TEXT_SUFFIX, PACKED_SUFFIX)
+    check_suffix(path, *(suffixes or (TEXT_SUFFIX, PACKED_SUFFIX)))
     check_output(path)
     with naming_errors(path):
         file = PackedFile(path) if path.suffix.lower() == PACKED_SUFFIX else TextFile(path)

@@ -1,1 +1,0 @@
-"""Games that the engine plays or scores for training."""
