@@ -318,7 +318,7 @@ def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPat
     def fail(*_: object) -> None:
         raise ValueError("not a move")
 
-    monkeypatch.setattr(pages.opponent, "answer", fail)
+    monkeypatch.setattr(pages.opponent, "_search", fail)
     pages.act("move", move="7g7f")
     with pytest.raises(CoreError, match="ValueError: not a move"):
         check_for_a_while(pages)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,12 +25,11 @@ HINT = Go(movetime=1000)
 
 
 class Opponent:
-    """The engine as an opponent that answers one question at a time. `say` gets its messages to the user."""
+    """The engine as an opponent that carries out one search at a time. `say` gets its messages to the user."""
 
     def __init__(self, say: Callable[[str], None], load: Callable[[], Core] = load_core) -> None:
         self._resources = Resources(Options(), say, load)
         self._thread = ThreadPoolExecutor(1, "engine")
-        self._answers = queue.SimpleQueue[Future[PlayResult]]()
         self._control: SearchControl | None = None  # of the last search that has begun
         self._asked = self._stopped = 0  # questions; the number of the last one that `stop` has ended
 
@@ -52,22 +50,16 @@ class Opponent:
 
     def think(self, board: Board, go: Go, level: int) -> PlayResult:
         """Search a position at this level. KeyboardInterrupt ends the search."""
-        self.ask(board, go, level)
         try:
-            return self.answer()
+            return result_of(self.ask(board, go, level))
         except KeyboardInterrupt:
             self.stop()
             raise
 
-    def ask(self, board: Board, go: Go, level: int) -> None:
-        """Queue the search of a position at this level. `answer` must be called once for each."""
+    def ask(self, board: Board, go: Go, level: int) -> Future[PlayResult]:
+        """Queue the search of a position at this level."""
         self._asked += 1
-        asked = self._thread.submit(self._search, self._asked, time.perf_counter(), board.copy(), go, level)
-        self._answers.put(asked)
-
-    def answer(self) -> PlayResult:
-        """Wait for the end of the next queued search and return its answer."""
-        return result_of(self._answers.get())
+        return self._thread.submit(self._search, self._asked, time.perf_counter(), board.copy(), go, level)
 
     def stop(self) -> None:
         """Stop the queued searches; each still gets its answer."""

@@ -1,15 +1,15 @@
 """The game that all pages show, and the engine that plays in it.
 
-Pages act on it and wait for changes, each on a thread of the server; one lock guards it. A thread of its own takes the
-engine's answers.
+Pages act on it and wait for changes, each on a thread of the server; the engine answers on its own thread. One lock
+guards the game.
 """
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from concurrent.futures import Future
+from dataclasses import asdict
 from typing import Any
 
 from usi_engine.analysis.words import marked
@@ -29,13 +29,6 @@ from usi_engine.usi.protocol import Go
 LETTERS = "bw"  # of Black and White, as pages name them
 
 
-@dataclass(eq=False)
-class Question:
-    """A search that was asked for: the engine's move, or a hint for the person."""
-
-    is_hint: bool
-
-
 class SharedGame:
     """A game, shared by all pages. Any thread may call it.
 
@@ -48,8 +41,7 @@ class SharedGame:
         self._started, self._ended = started, False
         self._changed = threading.Condition()
         self._version = self._line = 0
-        self._questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
-        self._question: Question | None = None
+        self._search: Future[PlayResult] | None = None  # whose answer is awaited
         self._hint: PlayResult | None = None
         self._review: Review | None = None
         self._fault: CoreError | None = None
@@ -60,7 +52,6 @@ class SharedGame:
 
     def open(self) -> None:
         """Let the engine play."""
-        threading.Thread(target=self._listen, name="answers", daemon=True).start()
         with self._changed:
             self.game.clock.start()
             self._update()
@@ -143,9 +134,9 @@ class SharedGame:
     def _ask_hint(self, _wanted: Mapping[str, Any]) -> None:
         self._check_started()
         self.game.check_person_moves()
-        if self._question is None:
+        if self._search is None:
             self._hint = None
-            self._ask(HINT, is_hint=True)
+            self._ask(HINT, FULL_STRENGTH, self._show_hint)
 
     def _check_started(self) -> None:
         """Raise MoveError before the first game."""
@@ -154,37 +145,32 @@ class SharedGame:
 
     # ---- the engine ----
 
-    def _ask(self, go: Go, *, is_hint: bool) -> None:
-        self._question = Question(is_hint)
-        level = FULL_STRENGTH if is_hint else self.game.level
-        self._opponent.ask(self.game.board, go, level)
-        self._questions.put(self._question)
+    def _ask(self, go: Go, level: int, take: Callable[[PlayResult], None]) -> None:
+        """Begin a search, whose answer `take` gets unless it is cancelled."""
+        self._search = self._opponent.ask(self.game.board, go, level)
+        self._search.add_done_callback(lambda search: self._answered(search, take))
+
+    def _answered(self, search: Future[PlayResult], take: Callable[[PlayResult], None]) -> None:
+        """Carry out an answer. An error is kept for `check`: without an answer the game would wait for ever."""
+        try:
+            with self._changed:
+                if search is self._search:
+                    self._search = None
+                    take(search.result())
+                    self._update()
+        except Exception as error:
+            self._fault = error if isinstance(error, CoreError) else CoreError(f"{type(error).__name__}: {error}")
 
     def _cancel(self) -> None:
         """Stop the running search; its answer will be ignored."""
-        if self._question:
+        if self._search:
             self._opponent.stop()
-            self._question = None
+            self._search = None
 
-    def _listen(self) -> None:
-        """Take the engine's answers until it ends."""
-        try:
-            while True:
-                question = self._questions.get()
-                answer = self._opponent.answer()
-                with self._changed:
-                    if question is self._question:
-                        self._take(question, answer)
-                        self._update()
-        except CoreError as error:
-            self._fault = error
-        except Exception as error:  # without this thread the game would wait for ever
-            self._fault = CoreError(f"{type(error).__name__}: {error}")
+    def _show_hint(self, hint: PlayResult) -> None:
+        self._hint = hint
 
-    def _take(self, question: Question, answer: PlayResult) -> None:
-        if question.is_hint:
-            self._question, self._hint = None, answer
-            return
+    def _engine_replies(self, answer: PlayResult) -> None:
         self.game.reply(answer.move or answer.end)
         self._turn()
 
@@ -204,8 +190,8 @@ class SharedGame:
 
     def _update(self) -> None:
         """Notify the pages of a change; let the engine move, or analyse the game if it has ended."""
-        if self._started and self.game.engine_moves and self._question is None and not self._ended:
-            self._ask(self.game.go(), is_hint=False)
+        if self._started and self.game.engine_moves and self._search is None and not self._ended:
+            self._ask(self.game.go(), self.game.level, self._engine_replies)
         if self.game.end and self.game.moves and self._review is None:
             self._review = Review(self.record(), self._evaluation, self._notify)
             self._review.start()
@@ -234,7 +220,7 @@ class SharedGame:
             "players": {letter: game.shown_name(side) for side, letter in enumerate(LETTERS)},
             "legal": game.board.legal_moves(include_all=True) if self._started and game.person_moves else [],
             "canDeclare": self._started and game.can_declare(),
-            "thinking": self._question is not None,
+            "thinking": self._search is not None,
             "hint": self._hint_data(),
             "clock": self._clock_data(),
             "ending": game.ending_text,
