@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,6 @@ import pytest
 from tests.csa.server import TIMEOUT, Script, Server, Talk
 from tests.scripted_engine import scripted
 from usi_engine.csa.client import Client, Settings
-from usi_engine.csa.connection import TrafficLog
 from usi_engine.usi.process import EngineProcess
 
 # A folder with shogi-server (Ruby); without it, the tests that play on it are not collected.
@@ -49,7 +49,7 @@ class ClientRunner:
     folder: Path
     settings: Settings
     client: Client | None = None
-    log: TrafficLog | None = None
+    log: Callable[[str], None] = lambda line: None
 
     def interrupt(self, _: Talk) -> None:
         """Interrupt the client that plays; a step of a script."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.csa.server import Script, Server, Talk
-from usi_engine.csa.connection import MOST_EVENTS, Connection, Cut, TrafficLog
+from usi_engine.csa.connection import MOST_EVENTS, Connection, Cut
 from usi_engine.csa.protocol import Event, LoggedIn, Reader, Started
 
 KEEP_ALIVE = 0.1
@@ -24,7 +24,7 @@ class Line:
     def __init__(self, server: Server, keep_alive: float) -> None:
         self.events: queue.Queue[Event | Cut] = queue.Queue()
         address = ("127.0.0.1", server.port)
-        self.connection = Connection(address, lambda _, event: self.events.put(event), keep_alive, TrafficLog())
+        self.connection = Connection(address, lambda _, event: self.events.put(event), keep_alive, print)
 
     def next(self) -> Event | Cut:
         """Return the next event; keep the connection alive until then."""

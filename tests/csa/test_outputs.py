@@ -42,11 +42,12 @@ class FullDisk(io.StringIO):
 def test_a_log_on_a_full_disk(runner: ClientRunner) -> None:
     """The client says so once and plays on."""
     notes = list[str]()
-    runner.log = TrafficLog(FullDisk(), notes.append)
+    log = TrafficLog(FullDisk(), notes.append)
+    runner.log = log.log
     run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
     assert notes == ["the log log.txt ends here: No space left on device"]
-    assert not runner.log.close()
+    assert not log.close()
 
 
 def test_output_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,17 @@ from collections.abc import Iterator
 import pytest
 
 from usi_engine.columns import cells
-from usi_engine.play.questions import ask_handicap, ask_level, ask_side
-from usi_engine.play.words import COMMANDS, NAMES, help_text, nearest, plain, split_command
+from usi_engine.play.words import (
+    COMMANDS,
+    NAMES,
+    ask_handicap,
+    ask_level,
+    ask_side,
+    help_text,
+    nearest,
+    plain,
+    split_command,
+)
 
 
 @pytest.mark.parametrize(

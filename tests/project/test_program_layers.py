@@ -26,7 +26,7 @@ LAYERS: dict[str, str] = {
     "learn.nnue": "plan inputs device model export train",
     "learn  ": "command",
     "csa": "background protocol connection game record client command",
-    "play": "moves game opponent screen terminal record words questions dialogue review shared_game browser_server "
+    "play": "moves game opponent screen terminal record words dialogue review shared_game browser_server "
     "browser command",
     "  ": "__main__",
 }

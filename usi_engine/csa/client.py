@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from usi_engine.csa import protocol
-from usi_engine.csa.connection import Connection, Cut, TrafficLog
+from usi_engine.csa.connection import Connection, Cut
 from usi_engine.csa.game import CUT, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import RunningRecord
@@ -72,10 +72,15 @@ class Settings:
 
 
 class Client:
-    """A client that plays until `games` games have ended. `note` gets messages for the user."""
+    """A client that plays until `games` games have ended.
 
-    def __init__(self, settings: Settings, note: Callable[[str], None], log: TrafficLog | None = None) -> None:
-        self._settings, self._note, self._log = settings, note, log or TrafficLog()
+    `note` gets messages for the user, `log` each line sent and received.
+    """
+
+    def __init__(
+        self, settings: Settings, note: Callable[[str], None], log: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._settings, self._note, self._log = settings, note, log
         # A SimpleQueue is reentrant: a signal handler may put an event during a get.
         self._events: queue.SimpleQueue[tuple[Connection | None, protocol.Event | Cut | EngineEvent | Interrupted]]
         self._events = queue.SimpleQueue()

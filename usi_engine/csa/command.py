@@ -187,14 +187,19 @@ class Outputs:
         """OSError if the log cannot be opened."""
         file = open(log, "a", encoding="utf-8") if log else None  # noqa: SIM115  (TrafficLog closes it)
         self._notes = BackgroundWriter(print_line)
-        self.log = TrafficLog(file, self.note)
+        self._log = TrafficLog(file, self.note) if file else None
 
     def note(self, text: str) -> None:
         """Print a message with the time of day."""
         self._notes.put(f"{time.strftime('%H:%M:%S')} {text}")
 
+    def log(self, line: str) -> None:
+        """Write a line that was sent or received into the log, if there is one."""
+        if self._log:
+            self._log.log(line)
+
     def close(self) -> bool:
-        written = [self._notes.close(), self.log.close()]
+        written = [self._notes.close(), self._log is None or self._log.close()]
         return all(written)
 
 
@@ -218,23 +223,17 @@ def play(args: argparse.Namespace, outputs: Outputs) -> int:
     return int(client.lost_records > 0)
 
 
-def status_of(args: argparse.Namespace, outputs: Outputs) -> int:
-    """Play and return the exit status."""
-    try:
-        return play(args, outputs)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Ended as ended:
-        return SIGNALLED + ended.number
-
-
 def main(words: list[str]) -> int:
     """Run the command; return the exit status."""
     args = arguments_of(words)
     outputs, status, errors = None, 1, BackgroundWriter(lambda text: print_line(text, sys.stderr))
     try:
         outputs = Outputs(args.log)
-        status = status_of(args, outputs)
+        status = play(args, outputs)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except Ended as ended:
+        status = SIGNALLED + ended.number
     except (UsageError, SessionError, EngineError, CoreError, OSError) as error:
         errors.put(text_of(error))
     written = [outputs.close() if outputs else True, errors.close()]

@@ -31,37 +31,29 @@ class Cut:
     reason: str = ""
 
 
-class TrafficLog:
-    """A log of each line sent or received, with its time; without a file it does nothing. Thread-safe.
+class TrafficLog(BackgroundWriter):
+    """A log of each line sent or received, with its time. `note` gets the first error; the log ends there."""
 
-    `note` gets the first error; the log ends there.
-    """
-
-    def __init__(self, file: TextIO | None = None, note: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(self, file: TextIO, note: Callable[[str], None]) -> None:
         self._file, self._note = file, note
-        self._lines = BackgroundWriter(self._append, self._stop) if file else None
+        super().__init__(self._append, self._stop)
 
-    def write(self, mark: str, line: str) -> None:
-        """Write a line; `mark` is > for lines sent, < for lines received."""
-        if self._lines is not None:
-            self._lines.put(f"{time.strftime('%H:%M:%S')} {mark} {printable(line)}")
+    def log(self, line: str) -> None:
+        """Write a line; it begins with > if it was sent, with < if it was received."""
+        self.put(f"{time.strftime('%H:%M:%S')} {printable(line)}")
 
     def close(self) -> bool:
         """Close the file; return False if it lacks lines. A file that hangs stays open."""
-        if self._file is None or self._lines is None:
-            return True
-        written = self._lines.close()
+        written = super().close()
         if written:
             self._file.close()
         return written
 
     def _append(self, line: str) -> None:
-        assert self._file is not None
         self._file.write(line + "\n")
         self._file.flush()
 
     def _stop(self, error: Exception) -> None:
-        assert self._file is not None
         self._note(_("the log {name} ends here: {error}").format(name=self._file.name, error=text_of(error)))
 
 
@@ -76,7 +68,7 @@ class Connection:
         address: tuple[str, int],
         post: Callable[[Connection, Event | Cut], None],
         keep_alive: float,
-        log: TrafficLog,
+        log: Callable[[str], None],
     ) -> None:
         self._post, self._keep_alive, self._log = post, keep_alive, log
         self._free, self._closed = threading.Semaphore(MOST_EVENTS), False
@@ -95,7 +87,7 @@ class Connection:
     def send(self, line: str, logged: str | None = None) -> None:
         """Send a line; the log gets `logged` instead, if given. A cut connection is reported as an event."""
         self._sent = time.monotonic()
-        self._log.write(">", line if logged is None else logged)
+        self._log(f"> {line if logged is None else logged}")
         try:
             self._socket.sendall(line.encode("utf-8") + b"\n")
         except OSError:  # also if the server takes nothing for CONNECT_SECONDS
@@ -165,7 +157,7 @@ class Connection:
         self._heard = time.monotonic()
         if not line and self._asked:  # not one that the server sends unasked
             self._answers_keep_alive, self._asked = True, False
-        self._log.write("<", line)
+        self._log(f"< {line}")
         event = reader.feed(line)
         if event is not None:
             self._free.acquire()

@@ -7,19 +7,19 @@ import importlib
 import io
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
-from usi_engine.core import CoreError, board_after, load_core, report
+from usi_engine.core import INTERRUPTED, board_after, exit_status, load_core
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.dialogue import Dialogue, file_named
 from usi_engine.play.game import EVEN, HANDICAPS, SIDES, PersonGame, Settings
 from usi_engine.play.opponent import Opponent
-from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.record import is_own, load, side_and_level
 from usi_engine.play.screen import Screen, View, has_kanji
+from usi_engine.play.words import ask_handicap, ask_level, ask_side
 from usi_engine.records.formats import SUFFIXES
 from usi_engine.records.tree import Record
 from usi_engine.search.skill import FULL_STRENGTH
@@ -29,8 +29,6 @@ from usi_engine.usi.protocol import SetPosition, position_of
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64
-# Exit statuses.
-NOTHING_DONE, INTERRUPTED = 2, 130
 
 
 def one_of(*names: str) -> Callable[[str], str]:
@@ -157,61 +155,49 @@ def opponent_of(args: argparse.Namespace, say: Callable[[str], None]) -> Opponen
     return opponent
 
 
-def play_in_browser(game: PersonGame, args: argparse.Namespace) -> int:
-    """Play on a page until Ctrl-C; return the exit status."""
+def play_in_browser(game: PersonGame, args: argparse.Namespace) -> None:
+    """Play on a page until Ctrl-C. KeyboardInterrupt."""
     # They import a web server and the analysis, which the terminal does not need.
     from usi_engine.play.browser import play  # noqa: PLC0415
     from usi_engine.play.shared_game import SharedGame  # noqa: PLC0415
 
-    opponent = opponent_of(args, show)
-    try:
+    with closing(opponent_of(args, show)) as opponent:
         opponent.new_game()
         play(SharedGame(game, opponent, args.eval, started=bool(args.what)), show=not args.no_open, say=show)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    finally:
-        opponent.close()
 
 
-def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bool) -> int:
-    """Play games until the person quits; return the exit status."""
-    view = view_of(args, game, on_terminal)
-    opponent = opponent_of(args, view.say)
-    file = file_of(args)
-    dialogue = Dialogue(game, opponent, view, file=file if file and is_own(file) else None)
-    try:
-        dialogue.run()
-        status = 0
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    print()
-    if dialogue.unsaved and (command := dialogue.game.continuation()):
-        print(_("To go on: {command}").format(command=command))
-    opponent.close()
-    return status
+def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bool) -> None:
+    """Play games until the person quits. KeyboardInterrupt."""
+    view, file = view_of(args, game, on_terminal), file_of(args)
+    with closing(opponent_of(args, view.say)) as opponent:
+        dialogue = Dialogue(game, opponent, view, file=file if file and is_own(file) else None)
+        try:
+            dialogue.run()
+        finally:
+            print()
+            if dialogue.unsaved and (command := dialogue.game.continuation()):
+                print(_("To go on: {command}").format(command=command))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play games; return the exit status. ValueError, CoreError, MemoryError, EOFError, KeyboardInterrupt."""
+    """Play games; return the exit status. ValueError, CoreError, MemoryError, KeyboardInterrupt."""
     load_core()
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     record = record_given(args)
     side, level = side_and_level(record) if record else ("", None)
     if on_terminal and not args.browser:
-        ask_missing(args, side, level)
+        try:
+            ask_missing(args, side, level)
+        except (EOFError, KeyboardInterrupt) as error:
+            print()
+            return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 0
     game = PersonGame(settings_of(args, side, level), record)
-    return play_in_browser(game, args) if args.browser else play_in_terminal(game, args, on_terminal)
+    play_in_browser(game, args) if args.browser else play_in_terminal(game, args, on_terminal)
+    return 0
 
 
 def main(words: list[str]) -> int:
     """Return 0, 2 if there is nothing to play, 130 after Ctrl-C."""
     args = parser().parse_args(words)
     prepare_input()
-    try:
-        return run(args)
-    except (ValueError, OSError, CoreError, MemoryError) as error:
-        report(error)
-        return NOTHING_DONE
-    except (EOFError, KeyboardInterrupt) as error:  # at a question
-        print()
-        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 0
+    return exit_status(lambda: run(args), ValueError)
