@@ -109,7 +109,7 @@ def positions(record: Record) -> tuple[list[Data], dict[str, int]]:
     main = line = list[Data]()
     data, depths = dict[Node, Data](), dict[Node | None, int]({None: 0})
     phases, book, names = dict[str, int](), own_book(), side_names(record)
-    for step in record.walk(move_text):
+    for step in record.walk():
         node = step.node
         depths[node] = depths[node.parent] + step.begins_variation
         data[node] = node_data(step, book, names)
@@ -133,7 +133,7 @@ def siblings(parent: Node, data: dict[Node, Data]) -> list[list[Data]]:
 
 def note_phases(step: Step, phases: dict[str, int]) -> None:
     """Note the ply of a move that is the first capture or check."""
-    if step.ply and step.before().piece_at(step.node.move[2:4]):
+    if step.ply and step.before.piece_at(step.node.move[2:4]):
         phases.setdefault(_("First capture"), step.ply)
     if step.ply and step.board.is_check():
         phases.setdefault(_("First check"), step.ply)
@@ -157,7 +157,7 @@ def node_data(step: Step, book: BookPlayer | None, names: tuple[str, str]) -> Da
         "side": SIDES[1 - board.turn],
         "sfen": board.sfen(),
         "usi": node.move or None,
-        "move": marked(step.text),
+        "move": marked(move_text(step.before, node.move)) if step.ply else "",
         "check": board.is_check(),
         "seconds": None if node.milliseconds is None else node.milliseconds / 1000,
         "total": None,
@@ -170,7 +170,7 @@ def node_data(step: Step, book: BookPlayer | None, names: tuple[str, str]) -> Da
 
 def is_book(book: BookPlayer, step: Step) -> bool:
     """Return True if the book has the move."""
-    return any(one.move == step.node.move for one in book.moves(step.before(), flipped=True))
+    return any(one.move == step.node.move for one in book.moves(step.before, flipped=True))
 
 
 def judged_data(step: Step, names: tuple[str, str]) -> Data:
@@ -194,7 +194,7 @@ def lines_of(step: Step) -> Iterator[Data]:
         yield line_data("candidate" if number else "best", step.board, line)
     before = node.parent.analysis if node.parent else None
     if move and move.has_better and before and before.lines:
-        yield line_data("better", step.before(), before.lines[0])
+        yield line_data("better", step.before, before.lines[0])
     if move and move.grade and lines:
         yield line_data("refutation", step.board, lines[0])
 

@@ -74,7 +74,7 @@ def all_lines(game: Game, width: int) -> Iterator[Line]:
     yield _("Values and chances of winning are Black's after the move; loss is the mover's."), "", ""
     yield heading(), HEADING, ""
     names, last = side_names(game), game.root.last()
-    for step in game.walk(move_text):
+    for step in game.walk():
         if not step.node.analysis:
             break
         if step.begins_variation:
@@ -99,7 +99,7 @@ def position_lines(step: Step, names: tuple[str, str], width: int) -> Iterator[L
     loss = f"{move.loss:.1f}" if move and move.loss else ""
     grade, style = ("", "") if not move or not move.grade else (grade_name(move.grade), STYLES[move.grade.name])
     value = f"{padded(score_text(score), 9)}{percent(score.value):6.1f} %" if score else ""
-    text = padded(step.text or _("start"), 1 - MOVE_COLUMNS)
+    text = padded(move_text(step.before, step.node.move) if step.ply else _("start"), 1 - MOVE_COLUMNS)
     head = f"{step.ply:5}{value}{loss:>6}  {text} {padded(grade, -GRADE_COLUMNS)}"
     yield with_line(head, line_beside(step, move), width), style, grade
     for sentence in explanations(step, names):
@@ -110,7 +110,7 @@ def line_beside(step: Step, move: Judgement | None) -> list[NamedMove]:
     """Return the line that was better than a move; if the record has no moves, the best one."""
     parent, found = step.node.parent, step.node.analysis
     if before := parent.analysis if parent else None:
-        return name_moves(step.before(), before.pv[:MOVES_SHOWN], move_text) if move and move.has_better else []
+        return name_moves(step.before, before.pv[:MOVES_SHOWN], move_text) if move and move.has_better else []
     return name_moves(step.board, found.pv[:MOVES_SHOWN], move_text) if found and not step.node.next() else []
 
 

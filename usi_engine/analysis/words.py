@@ -134,7 +134,7 @@ def mate_allowed(node: Node) -> Iterator[str]:
 
 def material_sentences(step: Step) -> list[str]:
     """Return a sentence about material that the move lost, or that the better line would have won."""
-    node, board = step.node, step.before()
+    node, board = step.node, step.before
     assert node.analysis and node.parent and node.parent.analysis
     played = captures(board, [node.move, *node.analysis.pv])
     better = captures(board, node.parent.analysis.pv)

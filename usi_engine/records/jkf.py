@@ -265,7 +265,7 @@ def end_entry(end: End, name: str, spent: int) -> dict[str, Any]:
 
 def move_of(step: Step) -> dict[str, Any]:
     """Return a move with everything that the position tells about it."""
-    board, usi = step.before(), step.node.move
+    board, usi = step.before, step.node.move
     to, drop = usi[2:4], usi[1] == "*"
     letter = usi[0] if drop else (board.piece_at(usi[:2]) or "").upper()
     move: dict[str, Any] = {"color": board.turn} | ({} if drop else {"from": place_of(usi[:2])})

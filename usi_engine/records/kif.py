@@ -70,12 +70,14 @@ def write_kif(record: Record, comment_of: CommentOf = lambda step: step.node.com
 def kif_lines(record: Record, comment_of: CommentOf) -> Iterator[str]:
     """Yield the lines of all moves, ends and comments."""
     last = record.root.last()
-    for step in record.walk(lambda board, move: board.kif(move)):
+    for step in record.walk():
         node = step.node
         if step.begins_variation:
             yield from ("", f"変化：{step.ply}手")
         if node.parent:
-            yield numbered(step.ply, step.text, node, step.spent[0], node is not node.parent.variations[-1])
+            yield numbered(
+                step.ply, step.before.kif(node.move), node, step.spent[0], node is not node.parent.variations[-1]
+            )
         yield from comment_lines(comment_of(step))
         if node.end:
             yield from end_lines(step, node.end, sides(record) if node is last else None)
@@ -90,14 +92,14 @@ def end_lines(step: Step, end: End, names: tuple[str, str] | None) -> Iterator[s
         yield f"まで{step.ply}手で{result_text(end, turn, names)}"
 
 
-def numbered(number: int, text: str, owner: Node | End, spent: int, has_variations: bool) -> str:
+def numbered(number: int, text: str, owner: Node | End, spent: int, follows: bool) -> str:
     """Return the line of a move or end with its time and its side's total, `( 0:05/00:01:25)`."""
-    follows = "+" if has_variations else ""
+    mark = "+" if follows else ""
     if owner.milliseconds is None:
-        return f"{number:4} {text}{follows}"
+        return f"{number:4} {text}{mark}"
     minutes, seconds = divmod(owner.milliseconds // 1000, 60)
     total = f"{spent // 3600000:02}:{spent // 60000 % 60:02}:{spent // 1000 % 60:02}"
-    return f"{number:4} {text}{' ' * max(MOVE_COLUMNS - cells(text), 1)}({minutes:2}:{seconds:02}/{total}){follows}"
+    return f"{number:4} {text}{' ' * max(MOVE_COLUMNS - cells(text), 1)}({minutes:2}:{seconds:02}/{total}){mark}"
 
 
 # ---- KI2 ----
@@ -111,13 +113,13 @@ def write_ki2(record: Record) -> str:
 def ki2_lines(record: Record) -> Iterator[str]:
     """Yield the lines of all moves, ends and comments."""
     moves, names = list[str](), sides(record)
-    for step in record.walk(ki2_text):
+    for step in record.walk():
         if step.begins_variation or len(moves) == IN_LINE:
             yield from joined(moves)
         if step.begins_variation:
             yield from ("", f"変化：{step.ply}手")
-        if step.text:
-            moves.append(step.text)
+        if step.ply:
+            moves.append(ki2_text(step.before, step.node.move))
         end = step.node.end
         after = comment_lines(step.node.comment)
         if end:

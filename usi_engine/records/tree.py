@@ -7,8 +7,9 @@ Each format's module reads text into a `Record` and writes one. Comments are the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
@@ -103,7 +104,7 @@ class Node:
 
 @dataclass
 class Step:
-    """A node on the way through a record: number of moves to it, text of its move, the position after it.
+    """A node on the way through a record: number of moves to it, the position after its move.
 
     `board` goes on with the walk: it is this position only until the next step. `spent` are the milliseconds of the
     side that made the move, and of the other side.
@@ -111,13 +112,13 @@ class Step:
 
     node: Node
     ply: int
-    text: str
     board: Board
     spent: tuple[int, int]
     begins_variation: bool
 
+    @cached_property
     def before(self) -> Board:
-        """Return the position before the move. IndexError at the start."""
+        """The position before the move. IndexError at the start."""
         board = self.board.copy()
         board.pop()
         return board
@@ -172,9 +173,9 @@ class Record:
         """Return the position after `plies` moves, or at the end, with its game history."""
         return load_core().board.from_moves(self.moves[:plies], self.start)
 
-    def walk(self, name: Callable[[Board, str], str] | None = None) -> Iterator[Step]:
+    def walk(self) -> Iterator[Step]:
         """Yield the root and all nodes in the order of KIF: each line of moves to its end, then its variations, the
-        latest ones first. `name` returns the text of a legal move.
+        latest ones first.
         """
         board, made, spent = load_core().board(self.start), 0, [0]
         pending = [(self.root, 0)]  # the first nodes of lines, with the number of moves to them
@@ -184,11 +185,10 @@ class Record:
                 board.pop()
             node: Node | None = first
             while node:
-                text = name(board, node.move) if name and ply else ""
                 if ply:
                     board.push(node.move)
                     spent[ply:] = [(spent[ply - 2] if ply > 1 else 0) + (node.milliseconds or 0)]
-                yield Step(node, ply, text, board, (spent[ply], spent[ply - 1]), node is first and ply > 0)
+                yield Step(node, ply, board, (spent[ply], spent[ply - 1]), node is first and ply > 0)
                 pending.extend((other, ply + 1) for other in reversed(node.alternatives()))
                 made, node, ply = ply, node.next(), ply + 1
 
