@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from usi_engine.api.usi_process import go_words
 from usi_engine.clock import Clock, TimeControl
 from usi_engine.learn.player import Lead
 from usi_engine.rules import End, LiveGame
@@ -156,7 +155,7 @@ class Game(LiveGame):
         if isinstance(limit, TimeControl):
             words, allowed = Times.of(self.clock, side).words(), float(self.clock.allowed(side))
         else:
-            words, allowed = go_words(limit), 1000 * (limit.time or rules.patience)
+            words, allowed = limit.go().words(), 1000 * (limit.time or rules.patience)
         counts_time = isinstance(limit, TimeControl) or limit.time is not None
         process = self._engines.processes[self.sides[side]]
         try:

@@ -380,8 +380,8 @@ def test_ctrl_c_ends_a_search() -> None:
 def test_ctrl_c_while_the_result_of_a_stream_is_awaited_ends_its_search() -> None:
     code = (
         HEED_CTRL_C + "import os, threading\nfrom usi_engine import Board, Engine\n"
-        "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "with Engine('material', megabytes=1) as engine:\n"
+        "timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "with Engine('material', megabytes=1) as engine:\n    timer.start()\n"
         "    try:\n        with engine.analysis(Board()) as stream:\n            stream.result()\n"
         "    except KeyboardInterrupt:\n        print('stopped')\n"
         "    print(engine.analyse(Board(), depth=1).depth)\n"

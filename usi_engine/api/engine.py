@@ -11,7 +11,7 @@ import copy
 import logging
 import os
 import queue
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -22,7 +22,7 @@ from usi_engine.core import load_core
 from usi_engine.evaluation.names import INTERNAL, MATERIAL
 from usi_engine.search.iterative import ignore
 from usi_engine.search.resources import Resources
-from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, checked_number, copy_of, decided
+from usi_engine.search.results import Analysis, PlayResult, Watch, checked_number, copy_of, decided
 from usi_engine.search.search import chosen_move, search
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.spec import Spec, spec_of
@@ -142,15 +142,11 @@ class Engine(SearchEngine):
         self._resources = None
         self._turn.release()
 
-    def _play(self, board: Board, limit: Limit) -> PlayResult:
-        return chosen_move(*self._found(board, limit.go()))
+    def _play(self, board: Board, go: Go) -> PlayResult:
+        return chosen_move(*self._found(board, go))
 
-    def _search(
-        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
-    ) -> Analysis:
-        """Search until the limit, or until `stop` without one."""
+    def _search(self, board: Board, go: Go, multipv: int, watch: Watch | None) -> Analysis:
         checked_spin("MultiPV", multipv)
-        go = (limit or Limit()).go(checked_moves(board, moves))
         return self._found(board, go, watch, multipv=multipv)[2]
 
     def _found(
@@ -251,13 +247,3 @@ def piece_values(values: Mapping[str, int]) -> Evaluation:
 def checked_spin(name: str, number: int) -> None:
     """Raise ValueError for a number out of the range of this option."""
     checked_number(name, number, *DECLARED[name].limits)
-
-
-def checked_moves(board: Board, moves: Sequence[str] | None) -> Sequence[str]:
-    """Return the moves to search, empty for all. ValueError for an empty list or an illegal move."""
-    if moves is not None and not moves:
-        raise ValueError("no moves to search")
-    for move in moves or ():
-        if not board.is_legal(move):
-            raise ValueError(f"illegal move {move!r}")
-    return moves or ()

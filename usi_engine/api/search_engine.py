@@ -13,6 +13,7 @@ from usi_engine.api.stream import AnalysisStream, check_process
 from usi_engine.core import Core
 from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
 from usi_engine.usi.options import Option
+from usi_engine.usi.protocol import Go
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -56,9 +57,9 @@ class SearchEngine(ABC):
         0.1 s. Another engine that ignores its time is stopped a second later. ValueError for a limit out of range or an
         illegal move.
         """
-        end = limit_of(limit, nodes, depth, time)
+        end, position = limit_of(limit, nodes, depth, time), copy_of(board)
         end.check(self._core.max_depth)
-        return self._search(copy_of(board), end, multipv, moves, watch)
+        return self._search(position, end.go(checked_moves(position, moves)), multipv, watch)
 
     def analysis(
         self,
@@ -75,13 +76,11 @@ class SearchEngine(ABC):
 
         Arguments as for `analyse`, but without a limit the search goes on until the end of the block or `stop()`.
         """
-        end = limit_of(limit, nodes, depth, time)
-        position, limited = copy_of(board), end != Limit()
-        if limited:
+        end, position = limit_of(limit, nodes, depth, time), copy_of(board)
+        if end != Limit():
             end.check(self._core.max_depth)
-        return AnalysisStream(
-            lambda watch: self._search(position, end if limited else None, multipv, moves, watch), self.stop
-        )
+        go = end.go(checked_moves(position, moves))
+        return AnalysisStream(lambda watch: self._search(position, go, multipv, watch), self.stop)
 
     def play(
         self,
@@ -95,7 +94,7 @@ class SearchEngine(ABC):
         """Choose a move: with clocks in the limit, time is allotted as in a game. ValueError as in `analyse`."""
         end = limit_of(limit, nodes, depth, time)
         end.check(self._core.max_depth)
-        return self._play(copy_of(board), end)
+        return self._play(copy_of(board), end.go())
 
     @property
     @abstractmethod
@@ -119,14 +118,12 @@ class SearchEngine(ABC):
         """End the engine; further calls get a RuntimeError. It may be called twice."""
 
     @abstractmethod
-    def _play(self, board: Board, limit: Limit) -> PlayResult:
-        """Choose a move within the limit; the board may be changed."""
+    def _play(self, board: Board, go: Go) -> PlayResult:
+        """Choose a move within the limits; the board may be changed."""
 
     @abstractmethod
-    def _search(
-        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
-    ) -> Analysis:
-        """Search until the limit, or until `stop` without one."""
+    def _search(self, board: Board, go: Go, multipv: int, watch: Watch | None) -> Analysis:
+        """Search until the limits, or until `stop` without one."""
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
@@ -149,3 +146,13 @@ def option_texts(options: OptionValues) -> dict[str, str]:
         name: words[value] if value is None or isinstance(value, bool) else str(value)
         for name, value in options.items()
     }
+
+
+def checked_moves(board: Board, moves: Sequence[str] | None) -> Sequence[str]:
+    """Return the moves to search, empty for all. ValueError for an empty list or an illegal move."""
+    if moves is not None and not moves:
+        raise ValueError("no moves to search")
+    for move in moves or ():
+        if not board.is_legal(move):
+            raise ValueError(f"illegal move {move!r}")
+    return moves or ()

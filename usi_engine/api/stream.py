@@ -6,9 +6,10 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 
 from usi_engine.search.results import Analysis, Watch
-from usi_engine.waiting import WATCH_SECONDS, next_item, wait_until
+from usi_engine.waiting import WATCH_SECONDS, next_item, result_of
 
 
 def check_process(process: int) -> None:
@@ -27,19 +28,18 @@ class AnalysisStream:
     def __init__(self, search: Callable[[Watch], Analysis], stop: Callable[[], None]) -> None:
         self._process, self._stop, self._stopped = os.getpid(), stop, False
         self._parts = queue.SimpleQueue[Analysis | None]()
-        self._found: Analysis | BaseException | None = None
-        self._ended = threading.Event()  # Ctrl-C in Thread.join() would make the thread seem dead
+        self._found = Future[Analysis]()
         threading.Thread(target=self._run, args=(search,), name="analysis", daemon=True).start()
 
     def __enter__(self) -> AnalysisStream:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
-        while not self._ended.is_set():
+        while not self._found.done():
             self.stop()  # repeatedly, because a search that begins forgets it
-            self._ended.wait(WATCH_SECONDS)
-        if kind is None and isinstance(self._found, BaseException):
-            raise self._found
+            wait([self._found], WATCH_SECONDS)
+        if kind is None:
+            self._found.result()
 
     def __iter__(self) -> AnalysisStream:
         return self
@@ -61,20 +61,15 @@ class AnalysisStream:
     def result(self) -> Analysis:
         """Wait for the end of the search and return its result."""
         check_process(self._process)
-        wait_until(self._ended.wait)
-        if isinstance(self._found, BaseException):
-            raise self._found
-        assert self._found is not None
-        return self._found
+        return result_of(self._found)
 
     def _run(self, search: Callable[[Watch], Analysis]) -> None:
         try:
-            self._found = search(self._watch)
+            self._found.set_result(search(self._watch))
         except BaseException as error:
-            self._found = error
+            self._found.set_exception(error)
         finally:
             self._parts.put(None)
-            self._ended.set()
 
     def _watch(self, found: Analysis) -> None:
         self._parts.put(found)

@@ -6,16 +6,15 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
 from usi_engine.api.stream import check_process
+from usi_engine.clock import TimeControl
 from usi_engine.core import legal_part, load_core
 from usi_engine.search.results import (
     Analysis,
-    Limit,
     PlayResult,
     Score,
     Variation,
@@ -26,7 +25,7 @@ from usi_engine.search.results import (
 from usi_engine.usi.info import Info
 from usi_engine.usi.options import Option
 from usi_engine.usi.process import USUAL_TIMEOUTS, Answer, EngineError, EngineNonsense, EngineProcess, Timeouts
-from usi_engine.usi.protocol import position_words
+from usi_engine.usi.protocol import Go, position_words
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -112,33 +111,30 @@ class UsiEngine(SearchEngine):
         while self._said:
             warnings.warn(self._said.popleft(), RuntimeWarning, stacklevel=4)
 
-    def _play(self, board: Board, limit: Limit) -> PlayResult:
+    def _play(self, board: Board, go: Go) -> PlayResult:
         if over := decided(board):
             return decided_play(over, board.turn)
-        answer = self._ask(board, limit, 1, None, None)
-        lines = self._analysis(board, answer).lines
-        score = lines[0].score if lines else None
-        if not answer.move or answer.move in ("resign", "win"):
-            return PlayResult(None, None, score, answer.move or "")
-        board.push(answer.move)
-        return PlayResult(answer.move, answer.ponder if board.is_legal(answer.ponder) else None, score)
+        answer = self._ask(board, go, 1, None)
+        lines = self._analysis(board, answer, 1).lines
+        score, pv = (lines[0].score, lines[0].pv) if lines else (None, ())
+        if not board.is_legal(answer.move or ""):
+            return PlayResult(None, None, score, answer.move or "", pv, "search")
+        board.push(answer.move or "")
+        ponder = answer.ponder if board.is_legal(answer.ponder) else None
+        return PlayResult(answer.move, ponder, score, "", pv, "search")
 
-    def _search(
-        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
-    ) -> Analysis:
-        """Search until the limit, or until `stop` without one. EngineNonsense without an evaluation."""
+    def _search(self, board: Board, go: Go, multipv: int, watch: Watch | None) -> Analysis:
+        """Search until the limits, or until `stop` without one. EngineNonsense without an evaluation."""
         if over := decided(board):
             return over
-        answer = self._ask(board, limit, multipv, moves, watch)
+        answer = self._ask(board, go, multipv, watch)
         found = self._analysis(board, answer, multipv)
         if not found.lines and answer.move != "win":
             what = "resigns without an evaluation" if answer.move == "resign" else "gives no evaluation"
             raise self._engine.failure(EngineNonsense, f"{self._engine.title} {what}")
         return found
 
-    def _ask(
-        self, board: Board, limit: Limit | None, multipv: int, moves: Sequence[str] | None, watch: Watch | None
-    ) -> Answer:
+    def _ask(self, board: Board, go: Go, multipv: int, watch: Watch | None) -> Answer:
         """Search until `bestmove`. EngineNonsense if it is no legal move."""
 
         def report(answer: Answer) -> None:
@@ -147,35 +143,20 @@ class UsiEngine(SearchEngine):
                 watch(found)
 
         with self._exclusive():
-            for move in moves or ():
-                if not board.is_legal(move):
-                    raise ValueError(f"illegal move {move!r}")
-            words = go_words(limit, moves)
             self._set_multipv(multipv)
-            times = patience(limit, board.turn, self._timeouts)
-            answer = self._engine.search(position_text(board), words, *times, report)
-        move = answer.move or ""
-        if move not in ("resign", "win") and not board.is_legal(move):
-            title = self._engine.title
-            raise self._engine.failure(EngineNonsense, f"{title} answers '{move}', which is no legal move")
+            times = patience(go, board.turn, self._timeouts)
+            answer = self._engine.search(position_text(board), go.words(), *times, report)
+        if answer.move not in ("resign", "win") and not board.is_legal(answer.move or ""):
+            text = f"{self._engine.title} answers '{answer.move}', which is no legal move"
+            raise self._engine.failure(EngineNonsense, text)
         return answer
 
-    def _analysis(self, board: Board, answer: Answer, multipv: int = 1) -> Analysis:
+    def _analysis(self, board: Board, answer: Answer, multipv: int) -> Analysis:
         """Return the result so far, or at the end."""
-        found = [line for info in answer.lines if (line := self._variation(board, info))]
-        lines = tuple(found[:multipv])
-        if lines:
-            return Analysis(lines, lines[0].score, max(line.depth for line in lines), answer.nodes, answer.seconds)
-        winner = board.turn if answer.move == "win" else 1 - board.turn
-        score = Score.declared_in(1, winner).pov(board.turn)
-        return Analysis((), score, 0, answer.nodes, answer.seconds, source="rules")
-
-    def _variation(self, board: Board, info: Info) -> Variation | None:
-        """Return a line up to its first illegal move; None if that is the first one."""
-        moves = legal_part(board, info.pv)
-        if not moves or info.value is None:
-            return None
-        return Variation(Score(info.value, board.turn), moves, info.depth, info.seldepth or info.depth, info.bound)
+        lines = tuple(line for info in answer.lines if (line := variation(board, info)))[:multipv]
+        score = lines[0].score if lines else Score.declared_in(1, board.turn)
+        depth = max((line.depth for line in lines), default=0)
+        return Analysis(lines, score, depth, answer.nodes, answer.seconds, source="search" if lines else "rules")
 
     def _set_multipv(self, multipv: int) -> None:
         if multipv < 1:
@@ -185,7 +166,12 @@ class UsiEngine(SearchEngine):
             self._multipv = multipv
 
 
-# ---- USI text ----
+def variation(board: Board, info: Info) -> Variation | None:
+    """Return a line up to its first illegal move; None if that is the first one, or without a value."""
+    moves = legal_part(board, info.pv)
+    if not moves or info.value is None:
+        return None
+    return Variation(Score(info.value, board.turn), moves, info.depth, info.seldepth or info.depth, info.bound)
 
 
 def position_text(board: Board) -> str:
@@ -196,31 +182,12 @@ def position_text(board: Board) -> str:
     return position_words(start.sfen(), moves)
 
 
-def patience(limit: Limit | None, turn: int, timeouts: Timeouts) -> tuple[float | None, float | None]:
+def patience(go: Go, turn: int, timeouts: Timeouts) -> tuple[float | None, float | None]:
     """Return the longest time of a search and of its silence, in seconds; None if there is none.
 
     A search with a time may be silent, and one without a limit ends by `stop`.
     """
-    if limit is None:
-        return None, None
-    if limit.time is not None:
-        return limit.time + GRACE, None
-    if not limit.times.given():
-        return None, timeouts.silence
-    control = limit.times.control(turn)
-    return (control.main + control.byoyomi + control.increment) / 1000 + GRACE, None
-
-
-def go_words(limit: Limit | None, moves: Sequence[str] | None = None) -> str:
-    """Return the words after `go`. ValueError for an empty list of moves."""
-    if moves is not None and not moves:
-        raise ValueError("no moves to search")
-    only = ["searchmoves", *moves] if moves else []
-    if limit is None:
-        return " ".join(["infinite", *only])
-    times = limit.times
-    if times.given():
-        times = replace(times, btime=times.btime or 0, wtime=times.wtime or 0)
-    movetime = max(round(limit.time * 1000), 1) if limit.time else None
-    named = (("movetime", movetime), ("nodes", limit.nodes), ("depth", limit.depth))
-    return " ".join([times.words(), *(f"{name} {value}" for name, value in named if value), *only]).strip()
+    control = TimeControl(go.movetime or 0) if go.movetime else go.times.control(turn)
+    if go.movetime or go.times.given():
+        return (control.main + control.byoyomi + control.increment) / 1000 + GRACE, None
+    return None, None if go.open_ended() else timeouts.silence

@@ -133,6 +133,16 @@ class Go:
         limits = (self.movetime, self.depth, self.nodes)
         return self.infinite or (not self.times.given() and limits == (None, None, None))
 
+    def words(self) -> str:
+        """Return the limits as arguments of `go`; with any clock, both sides' main times are among them."""
+        times = self.times
+        if times.given():
+            times = replace(times, btime=times.btime or 0, wtime=times.wtime or 0)
+        limits = {name: getattr(self, name) for name in ("movetime", "nodes", "depth") if getattr(self, name)}
+        words = [times.words()] if times.given() else []
+        words += ["infinite"] if self.open_ended() else [f"{name} {value}" for name, value in limits.items()]
+        return " ".join([*words, *(["searchmoves", *self.searchmoves] if self.searchmoves else [])])
+
 
 @dataclass(frozen=True)
 class GoMate:
