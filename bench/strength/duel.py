@@ -179,7 +179,7 @@ def duel_work(
     return Work(Duel, (settings, openings), do, tuple(setting.weights for setting in settings))
 
 
-def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
+def read_settings(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
     """Return the settings of both sides. Files are read here first: if one is missing, nothing is begun. ValueError."""
     a = arguments
     if a.scheduler and (a.book or a.book_b):
@@ -199,7 +199,7 @@ def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
 def run(arguments: argparse.Namespace) -> None:
     """Play until the test or the number of games ends the duel; print the result."""
     books = arguments.book or arguments.book_b  # only a book varies the games of an opening
-    sides, openings = settings_of(arguments), openings_of(arguments, 0 if books else arguments.games)
+    sides, openings = read_settings(arguments), openings_of(arguments, 0 if books else arguments.games)
     kept = kept_rows(arguments, "pairs.jsonl", ("name",))
     played, pairs = {row["pair"] for row in kept.rows}, range((arguments.games + 1) // 2)
     missing = [number for number in pairs if number not in played]
@@ -208,12 +208,12 @@ def run(arguments: argparse.Namespace) -> None:
         return standing(arguments, rows)
 
     work = duel_work(sides, openings, play_pair)
-    for _pair in play_missing(kept, work, missing, arguments, total=len(pairs), standing=show, scores=scores_of):
+    for _pair in play_missing(kept, work, missing, arguments, total=len(pairs), standing=show, scores=sum_pairs):
         pass
     print(show(kept.rows), flush=True)
 
 
-def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
+def sum_pairs(pairs: list[dict[str, list[float]]]) -> list[float]:
     return [sum(pair["points"]) / 2 for pair in pairs]
 
 
@@ -222,9 +222,9 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
     points = [point for pair in pairs for point in pair["points"]]
     if not points:
         return f"{arguments.name}: no games"
-    line = f"{arguments.name}: {counts(points)}, {estimate(scores_of(pairs)).text()}"
+    line = f"{arguments.name}: {counts(points)}, {estimate(sum_pairs(pairs)).text()}"
     if arguments.elo1 is not None:
-        line += f", test {verdict_text(scores_of(pairs), arguments.elo0, arguments.elo1)}"
+        line += f", test {verdict_text(sum_pairs(pairs), arguments.elo0, arguments.elo1)}"
     return line
 
 

@@ -118,7 +118,7 @@ def schedule(levels: Sequence[int], games: int, neighbours: int) -> Iterator[tup
             yield from ((pair, number) for pair in pairs)
 
 
-def scores_of(records: Iterable[Mapping[str, Any]]) -> Score:
+def sum_scores(records: Iterable[Mapping[str, Any]]) -> Score:
     found: Score = {}
     for record in records:
         first, second = record["pair"]
@@ -168,7 +168,7 @@ class Row:
         return {"level": self.level, "elo": round(self.elo), "games": self.games, "score": score}
 
 
-def rows_of(scores: Score) -> list[Row]:
+def make_rows(scores: Score) -> list[Row]:
     """Return the rows of the table, the weakest player first."""
     elo, rows = ratings(scores), list[Row]()
     for below, level in itertools.pairwise([None, *sorted(elo)]):
@@ -191,7 +191,7 @@ def run(chosen: argparse.Namespace) -> None:
     work, total = Work(Players, (chosen.full, openings_of(chosen)), play_pair), len(kept.rows) + len(tasks)
     for _row in play_missing(kept, work, tasks, chosen, total=total):
         pass
-    rows = rows_of(scores_of(kept.rows))
+    rows = make_rows(sum_scores(kept.rows))
     print_table(("level", "Elo", "games", "against the one before", "games"), [row.cells() for row in rows])
     if chosen.figure:
         chosen.figure.write_text(json.dumps([row.figures() for row in rows], indent=1) + "\n", encoding="utf-8")

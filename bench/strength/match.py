@@ -32,7 +32,7 @@ from bench.strength.run import (
     openings_of,
     play_missing,
 )
-from bench.strength.usi_game import Contender, Engines, Rules, Task, folder_of, play_game, process_of
+from bench.strength.usi_game import Contender, Engines, Rules, Task, find_folder, make_process, play_game
 from usi_engine.clock import TimeControl
 from usi_engine.files import digest_of
 from usi_engine.learn.workers import Work
@@ -89,7 +89,7 @@ def contenders_of(arguments: argparse.Namespace) -> tuple[Contender, Contender]:
 
 def checked(contender: Contender) -> Contender:
     """Start the engine once; return the contender with the usual options that it declares. Raises SystemExit."""
-    process = process_of(contender, lambda text: print(f"{contender.name}: {text}", file=sys.stderr))
+    process = make_process(contender, lambda text: print(f"{contender.name}: {text}", file=sys.stderr))
     try:
         process.prepare()
     except EngineError as error:
@@ -104,7 +104,7 @@ def checked(contender: Contender) -> Contender:
 
 def option_digests(contender: Contender) -> list[str]:
     """Return the hash of each file, or network's folder, that an option names; empty for other values."""
-    folder = folder_of(contender)
+    folder = find_folder(contender)
     return [text and file_digest(folder / os.path.expanduser(text)) for text in contender.options.values()]
 
 

@@ -80,17 +80,17 @@ def run(arguments: argparse.Namespace) -> None:
     for row in kept.rows:
         tuning.learn(**row)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
-    work, tasks = duel_work((side, side), openings, play_pair), tasks_of(tuning, len(openings))
+    work, tasks = duel_work((side, side), openings, play_pair), make_tasks(tuning, len(openings))
 
     def show(_rows: list[Row]) -> str:
-        return text_of(tuning.values)
+        return format_values(tuning.values)
 
     for row in play_missing(kept, work, tasks, arguments, total=tuning.pairs, standing=show):
         tuning.learn(**row)
-    print(text_of(tuning.values))
+    print(format_values(tuning.values))
 
 
-def tasks_of(tuning: Tuning, openings: int) -> Iterator[Pair]:
+def make_tasks(tuning: Tuning, openings: int) -> Iterator[Pair]:
     """Yield the remaining pairs, each around the values of the moment when a process is free."""
     for pair in [number for number in range(tuning.pairs) if number not in tuning.learned]:
         yield pair, random.Random(pair).randrange(openings), *tuning.perturbed(pair)
@@ -103,7 +103,7 @@ def play_pair(duel: Duel, pair: Pair) -> Row:
     return {"pair": number, "shift": shift, "balance": 2 * sum(duel.play_pair(opening)["points"]) - 2}
 
 
-def text_of(values: dict[str, float]) -> str:
+def format_values(values: dict[str, float]) -> str:
     return " ".join(f"{name}={value:.0f}" for name, value in values.items())
 
 

@@ -80,14 +80,14 @@ class TimeUse:
             raise GameLost("time", f"used {spent:.0f} of {allowed:.0f} ms")
 
 
-def folder_of(contender: Contender) -> Path:
+def find_folder(contender: Contender) -> Path:
     """Return where an engine starts: a program without arguments in its own folder, as in a GUI."""
     return Path(contender.command[0]).parent if len(contender.command) == 1 else Path()
 
 
-def process_of(contender: Contender, note: Callable[[str], None] = lambda text: None) -> EngineProcess:
+def make_process(contender: Contender, note: Callable[[str], None] = lambda text: None) -> EngineProcess:
     """Return a contender's process, not started."""
-    folder, timeouts = folder_of(contender), Timeouts(stop=GRACE)
+    folder, timeouts = find_folder(contender), Timeouts(stop=GRACE)
     return EngineProcess(contender.command, contender.options, None, folder, note, timeouts=timeouts)
 
 
@@ -96,7 +96,7 @@ class Engines:
 
     def __init__(self, contenders: tuple[Contender, Contender], rules: Rules) -> None:
         self.contenders, self.rules = contenders, rules
-        self.processes = [process_of(contender) for contender in contenders]
+        self.processes = [make_process(contender) for contender in contenders]
 
     def __del__(self) -> None:
         for process in self.processes:

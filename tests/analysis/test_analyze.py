@@ -16,7 +16,7 @@ from usi_engine.__main__ import TOOLS
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.kif import kif_text, with_comment
-from usi_engine.analysis.terminal import lines_of, print_game
+from usi_engine.analysis.terminal import format_lines, print_game
 from usi_engine.columns import cells
 from usi_engine.records.games import Game
 from usi_engine.search.results import Analysis, Score
@@ -65,7 +65,7 @@ def test_mates_and_ended_games(analyst: Analyst) -> None:
 
 
 def test_text(judged: Game) -> None:
-    lines = [text for text, *_ in lines_of(judged)]
+    lines = [text for text, *_ in format_lines(judged)]
     assert lines[0].endswith("game.kif: 駒鳥 - 太郎, 20 moves")
     assert lines[3].split() == ["0", "+50", "52.1", "%", "start"]
     assert lines[4].split() == ["1", "+60", "52.5", "%", "▲P-7f"]
@@ -73,14 +73,14 @@ def test_text(judged: Game) -> None:
     assert lines[7].split() == ["Walked", "into", "mate", "in", "5."]
     assert [text.split()[-2:] for text in lines[-4:]] == [["0", "0"], ["0", "0"], ["0", "0"], ["1", "0"]]
     lines = [
-        text for text, *_ in lines_of(with_values(game_of(RECORDS / "list.sfen", 2), [valued(50, "7g7f", "3c3d")]))
+        text for text, *_ in format_lines(with_values(game_of(RECORDS / "list.sfen", 2), [valued(50, "7g7f", "3c3d")]))
     ]
     assert lines[3].split() == ["0", "+50", "52.1", "%", "start", "▲P-7f", "△P-3d"]
 
 
 def test_japanese_text() -> None:
     with japanese():
-        lines = [text for text, *_ in lines_of(three_moves())]
+        lines = [text for text, *_ in format_lines(three_moves())]
     assert lines[6].split()[-4:] == ["▲７七角", "大悪手", "▲２六歩", "△８五歩"]
     assert lines[-1].split() == ["大悪手", "1", "0"]
 
@@ -89,7 +89,7 @@ def test_japanese_text() -> None:
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     result = three_moves()
     result.header["先手"] = "長い名前" * 20
-    lines = [text for text, *_ in lines_of(result, width)]
+    lines = [text for text, *_ in format_lines(result, width)]
     assert max(map(cells, lines)) <= width
     assert all("▲７七角" in line or "▲B-7g" in line for line in lines[6:7])
 

@@ -8,7 +8,7 @@ from core_ext.engine import MATE_BOUND
 from tests.analysis.common import judged, judgement, mating
 from tests.positions import MATE_IN_ONE
 from tests.records.common import TWO_PIECES, valued
-from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accuracy, judge, percent, totals, weights_of
+from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accuracy, judge, percent, totals, weigh
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.page import page_data
 from usi_engine.analysis.words import balance, captures, explanations, pieces
@@ -58,9 +58,9 @@ def test_accuracy_is_that_of_lichess(loss: float, expected: float) -> None:
 def test_accuracy_of_a_game() -> None:
     """Calm moves count half, wild ones up to twelve; a window has 2 to 8 chances."""
     chances = [50.0, 50.0, 90.0, 10.0, 10.0]
-    assert weights_of(chances) == [0.5, 12, 12, 0.5]
+    assert weigh(chances) == [0.5, 12, 12, 0.5]
     waves = [float(50 + 3 * (ply % 5)) for ply in range(61)]
-    weights = weights_of(waves)
+    weights = weigh(waves)
     assert len(weights) == 60
     assert weights[:5] == pytest.approx([statistics.pstdev(waves[:6])] * 5)  # windows of a tenth of the moves
     assert weights[-1] == pytest.approx(statistics.pstdev(waves[-6:]))

@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.common import judged, mating
 from tests.records.common import RECORDS, valued
 from usi_engine.analysis.analyze import main
-from usi_engine.analysis.puzzles import EFFORT, Search, puzzle_data, puzzles_of
+from usi_engine.analysis.puzzles import EFFORT, Search, find_puzzles, puzzle_data
 from usi_engine.search.results import Analysis
 
 EVEN = valued(0, "9g9f")
@@ -39,7 +39,7 @@ def search_of(first: Analysis, deep: Analysis) -> Search:
     (valued(300), valued(300), 0),  # a damaged cache
 ])  # fmt: skip
 def test_one_clearly_best_move(first: Analysis, deep: Analysis, count: int) -> None:
-    puzzles = puzzles_of(judged("7g7f", *MISTAKE), search_of(first, deep))
+    puzzles = find_puzzles(judged("7g7f", *MISTAKE), search_of(first, deep))
     assert len(puzzles) == count
     for data in map(puzzle_data, puzzles):
         assert (data["ply"], data["side"], data["solution"]) == (0, "black", ("2g2f",))
@@ -54,7 +54,7 @@ def test_taking_back_is_a_puzzle_only_if_it_was_missed(played: str, count: int) 
     after = valued(-300, "5a5b") if not count else valued(300, "5a5b")
     game = judged(f"{start} {played}", EVEN, valued(300, "9i8h"), after)
     clear = two(300, -400, "9i8h")
-    assert len(puzzles_of(game, lambda ply, _effort: clear if ply == 1 else EVEN)) == count
+    assert len(find_puzzles(game, lambda ply, _effort: clear if ply == 1 else EVEN)) == count
 
 
 @pytest.mark.parametrize("sfen, played, count", [
@@ -62,7 +62,7 @@ def test_taking_back_is_a_puzzle_only_if_it_was_missed(played: str, count: int) 
 ])  # fmt: skip
 def test_a_mate_with_one_solution(sfen: str, played: str, count: int) -> None:
     game = judged(f"sfen {sfen} moves {played}", mating(3, "3c2d+" if sfen == THREE else "2c2b+"), valued(0, "1a2a"))
-    puzzles = puzzles_of(game, lambda _ply, _effort: EVEN)
+    puzzles = find_puzzles(game, lambda _ply, _effort: EVEN)
     assert len(puzzles) == count
     for data in map(puzzle_data, puzzles):
         assert data["goal"] == "Black to move: find the mate in 3"
@@ -75,7 +75,7 @@ def test_a_mate_in_one_is_a_puzzle_only_if_it_was_missed() -> None:
     sfen = "9/7R1/8k/7L1/9/9/9/9/9 b r2b4g4s3n3l18p 1"
     for played, after, count in (("2b2c+", mating(0), 0), ("2b3b", valued(-300, "1c1d"), 1)):
         game = judged(f"sfen {sfen} moves {played}", mating(1, "2b2c+"), after)
-        assert len(puzzles_of(game, lambda _ply, _effort: EVEN)) == count
+        assert len(find_puzzles(game, lambda _ply, _effort: EVEN)) == count
 
 
 @pytest.mark.parametrize("last, plies", [("2d2e", [0]), ("2d1d", [0, 2])])
@@ -84,7 +84,7 @@ def test_a_mate_that_goes_on_is_one_puzzle(last: str, plies: list[int]) -> None:
     after = mating(0) if last == "2d2e" else valued(0, "1e1d")
     values = [mating(3, "3c2d+"), mating(-2, "1d1e"), mating(1, "2d2e"), after]
     game = judged(f"sfen {THREE} moves 3c2d+ 1d1e {last}", *values)
-    assert [puzzle.ply for puzzle in puzzles_of(game, lambda _ply, _effort: EVEN)] == plies
+    assert [puzzle.ply for puzzle in find_puzzles(game, lambda _ply, _effort: EVEN)] == plies
 
 
 def test_command_finds_the_same_again(tmp_path: Path, cache_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

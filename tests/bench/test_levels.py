@@ -56,7 +56,7 @@ def test_ratings_follow_the_scores() -> None:
 
 
 def test_a_row_has_the_score_against_the_player_before() -> None:
-    rows = levels.rows_of({(0, -1): [1.0, 0.5], (2, 0): [1.0, 0.0], (2, -1): [1.0, 1.0]})
+    rows = levels.make_rows({(0, -1): [1.0, 0.5], (2, 0): [1.0, 0.0], (2, -1): [1.0, 1.0]})
     assert [(row.level, row.games) for row in rows] == [(-1, 4), (0, 4), (2, 4)]
     assert [row.against_next and row.against_next.score for row in rows] == [None, 0.75, 0.5]
     assert [row.figures()["score"] for row in rows] == [None, 75, 50]

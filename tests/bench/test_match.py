@@ -98,7 +98,7 @@ def test_an_engine_that_fails_loses_and_is_started_again(engines: Players, answe
 def test_an_engine_that_does_not_start_loses(engines: Players) -> None:
     players = engines(["7g7f"], [])
     broken = Contender("broken", (sys.executable, "-c", "raise SystemExit('no licence')"), {}, NODES)
-    players.processes[1] = usi_game.process_of(broken)
+    players.processes[1] = usi_game.make_process(broken)
     row = play_game(players, Task(1, START, 1))
     assert (row["points"], row["ending"]) == (1.0, "crash")
     assert "has ended (exit status 1)\n    no licence" in row["fault"]

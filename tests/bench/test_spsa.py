@@ -34,7 +34,7 @@ def test_a_pair_that_ended_out_of_turn_is_learned_once() -> None:
     tuning = spsa.Tuning({"LmrScale": 4.0}, 5, 0.02, 1)
     for pair in (1, 3):
         tuning.learn(pair, {"LmrScale": 1.0}, 2.0)
-    assert [task[0] for task in spsa.tasks_of(tuning, 9)] == [0, 2, 4] and tuning.done == 2
+    assert [task[0] for task in spsa.make_tasks(tuning, 9)] == [0, 2, 4] and tuning.done == 2
 
 
 def test_tuning_plays_its_pairs_and_goes_on(

@@ -13,7 +13,7 @@ from rsshogi.record import Record
 from tests.csa.conftest import ClientRunner
 from tests.csa.server import START_POSITION, Talk, game, script, summary
 from usi_engine.csa import record as records
-from usi_engine.csa.client import Client, SessionError, fault_of
+from usi_engine.csa.client import Client, SessionError, describe_fault
 from usi_engine.usi.process import EngineProcess
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
@@ -152,7 +152,7 @@ def test_no_server(runner: ClientRunner) -> None:
     ],
 )
 def test_reasons_for_no_connection(error: Exception, text: str) -> None:
-    assert fault_of(error) == text
+    assert describe_fault(error) == text
 
 
 @pytest.mark.parametrize(

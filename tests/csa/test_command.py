@@ -13,7 +13,7 @@ from tests.csa.server import Server, Talk
 from tests.programs import ROOT
 from usi_engine.core import CoreError
 from usi_engine.csa import command
-from usi_engine.csa.command import address_of, arguments_of, main, options_of, password_of, settings_of
+from usi_engine.csa.command import main, make_settings, read_address, read_arguments, read_options, read_password
 
 LEAST = ["host", "--user", "us", "--password", "secret"]
 
@@ -24,14 +24,14 @@ LEAST = ["host", "--user", "us", "--password", "secret"]
      ("[::1]:4000", ("::1", 4000)), ("[::1]", ("::1", 4081))],
 )  # fmt: skip
 def test_addresses(text: str, address: tuple[str, int]) -> None:
-    assert address_of(text) == address
+    assert read_address(text) == address
 
 
 def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "hidden")
     words = ["host", "--user", "us", "--password-env", "SECRET", "--game", "floodgate-300-10F"]
-    assert password_of(arguments_of(words)) == "floodgate-300-10F,hidden"
-    assert password_of(arguments_of(LEAST)) == "secret"
+    assert read_password(read_arguments(words)) == "floodgate-300-10F,hidden"
+    assert read_password(read_arguments(LEAST)) == "secret"
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_bad_addresses(server: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_options_and_settings() -> None:
     words = ["--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "31"]
-    chosen = arguments_of([*LEAST, *words])
-    assert options_of(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
-    assert settings_of(chosen).keep_alive == 31.0
+    chosen = read_arguments([*LEAST, *words])
+    assert read_options(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
+    assert make_settings(chosen).keep_alive == 31.0
 
 
 @pytest.mark.parametrize("option", ["--games=-1", "--margin=nan", "--keep-alive=1"])

@@ -12,7 +12,7 @@ from tests.csa.instant_engine import game_of
 from tests.csa.server import START_POSITION
 from usi_engine.csa.game import ServerGame
 from usi_engine.csa.protocol import MoveMade
-from usi_engine.csa.record import RunningRecord, stem_of
+from usi_engine.csa.record import RunningRecord, make_stem
 from usi_engine.records.games import load_games
 
 
@@ -95,4 +95,4 @@ def test_a_record_that_cannot_be_replaced_gets_another_name(tmp_path: Path, monk
      ("NUL", "_NUL"), ("com1.x", "_com1.x"), ("a b/c\\d:e\x1b", "a_b_c_d_e_"), ("x" * 999, "x" * 200)],
 )  # fmt: skip
 def test_names(game_id: str, stem: str) -> None:
-    assert stem_of(game_id) == stem
+    assert make_stem(game_id) == stem

@@ -25,7 +25,7 @@ from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint
 from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
-from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.corpus.sources import read_chunks
 from usi_engine.learn.game import SourceError
 from usi_engine.mate_tool.problems import read_problems
 from usi_engine.records.faults import RecordError
@@ -129,7 +129,7 @@ def book_target(ending: str) -> Callable[[bytes], None]:
 def read_for_training(path: Path) -> None:
     out = np.zeros(LONGEST_GAME, TRAINING_POSITION)
     with suppress(SourceError):
-        for item in (item for chunk in chunks_of(path) for item in chunk.items()):
+        for item in (item for chunk in read_chunks(path) for item in chunk.items()):
             with suppress(ValueError):
                 read_item(GameReader(), item, 1, out)
 

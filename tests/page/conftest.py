@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from core_ext.board import Board
 from tests.records.common import searched
 from usi_engine import language
-from usi_engine.analysis.page import entry_of, index_text, page_text
+from usi_engine.analysis.page import index_text, make_entry, page_text
 from usi_engine.analysis.puzzles import Puzzle
 
 WIDTHS = (390, 768, 1280)
@@ -75,7 +75,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         language.choose(lang)
         for name, result in results.items():
             found[f"{name} {lang}"] = write(folder / f"{name}.html", page_text(result, "300 nodes", [puzzle]))
-        entries = [entry_of(result, f"{name}.html") for name, result in results.items()]
+        entries = [make_entry(result, f"{name}.html") for name, result in results.items()]
         found[f"index {lang}"] = write(folder / "index.html", index_text(entries))
     language.choose("en")
     return found

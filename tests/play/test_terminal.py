@@ -19,7 +19,7 @@ from rich.style import Style
 from core_ext.board import Board
 from tests.programs import ROOT
 from usi_engine.play.screen import Screen
-from usi_engine.play.terminal import Terminal, style_of
+from usi_engine.play.terminal import Terminal, choose_style
 
 BOARD = Board("4k4/9/4+P4/9/9/4+p4/9/9/4K4 b 2Rb 1")
 # Backgrounds: black, white, Solarized's base03 and base3.
@@ -77,7 +77,7 @@ def test_every_text_is_readable_on_every_background(background: str) -> None:
     """Text has the terminal's colours, or its own two colours, which are in the cube of 256 colours."""
     board = Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"])
     cells = [cell for one in (board, BOARD) for row in Screen().rows(one, ("", "")) for cell in row]
-    styles = {style_of(cell, coloured=True) for cell in cells}
+    styles = {choose_style(cell, coloured=True) for cell in cells}
     assert len(styles) == 6  # frame, side to move, ink of three kinds, last move
     for style in styles:
         if style.color:

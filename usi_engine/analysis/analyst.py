@@ -64,7 +64,7 @@ def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
     parser.set_defaults(default_nodes=nodes)
 
 
-def limits_of(args: argparse.Namespace) -> Limits:
+def read_limits(args: argparse.Namespace) -> Limits:
     """Return the limits that the command line names."""
     nodes = 0 if args.seconds else args.nodes or args.default_nodes
     return Limits(nodes, args.seconds or 0.0, args.threads, args.hash, args.eval)
@@ -164,7 +164,7 @@ class Store:
         """Return the kept result of this position, if there is a valid one whose lines begin with legal moves."""
         with suppress(*INVALID):
             value, depth, nodes, milliseconds, *lines = self._kept[number]
-            found = tuple(line_of(board, *fields) for fields in lines)
+            found = tuple(read_line(board, *fields) for fields in lines)
             return Analysis(found, score_in(board, value), int(depth), int(nodes), int(milliseconds) / 1000)
         return None
 
@@ -179,7 +179,7 @@ class Store:
         return result
 
 
-def line_of(board: Board, value: Any, depth: Any, seldepth: Any, *pv: Any) -> Variation:
+def read_line(board: Board, value: Any, depth: Any, seldepth: Any, *pv: Any) -> Variation:
     """Return the line in these fields. One of INVALID."""
     if not all(MOVE.fullmatch(move) for move in pv) or not board.is_legal(pv[0]):
         raise ValueError

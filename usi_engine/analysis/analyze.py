@@ -15,13 +15,13 @@ from usi_engine.analysis.analyst import (
     add_limits,
     analyse,
     in_words,
-    limits_of,
+    read_limits,
     store_path,
     with_effort,
 )
 from usi_engine.analysis.kif import kif_text
-from usi_engine.analysis.page import Data, entry_of, index_text, page_text
-from usi_engine.analysis.puzzles import Puzzle, puzzles_of
+from usi_engine.analysis.page import Data, index_text, make_entry, page_text
+from usi_engine.analysis.puzzles import Puzzle, find_puzzles
 from usi_engine.analysis.terminal import print_game
 from usi_engine.core import exit_status, load_core
 from usi_engine.evaluation.cache import cache_folder
@@ -97,7 +97,7 @@ class Searches:
                 progress.add()
                 return found
 
-            return puzzles_of(game, search)
+            return find_puzzles(game, search)
 
     def _store(self, game: Game, limits: Limits) -> Store:
         return Store(store_path(game, limits), anew=self._anew)
@@ -112,7 +112,7 @@ class Outputs:
     def __init__(self, args: argparse.Namespace, several: bool) -> None:
         wanted = [(args.kif, KIF), (args.html, HTML)]
         self._outputs = [Output(path, suffix, several, args.games) for path, suffix in wanted if path]
-        self._limits = in_words(limits_of(args))
+        self._limits = in_words(read_limits(args))
         self._entries = list[Data]()
         pages = next((output for output in self._outputs if output.suffix == HTML), None) if several else None
         self._index = pages.path(INDEX) if pages else None  # before the games: one may have this name
@@ -126,7 +126,7 @@ class Outputs:
                 path = output.path(game.stem)
                 page = output.suffix == HTML
                 write_file(path, page_text(game, self._limits, puzzles) if page else kif_text(game))
-                self._entries += [entry_of(game, path.name)] if page else []
+                self._entries += [make_entry(game, path.name)] if page else []
             except (OSError, RecordError) as error:
                 faults.append(f"{game.name}: {text_of(error)}")
         if faults:
@@ -150,7 +150,7 @@ def write_file(path: Path, text: str) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse all games; return 1 if a file was at fault, else 0."""
     load_core()
-    limits = replace(limits_of(args), multipv=args.multipv)
+    limits = replace(read_limits(args), multipv=args.multipv)
     games = [game for path in args.games for game in read_games(path)]
     outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)
     searches, faults = None, 0

@@ -99,7 +99,7 @@ def accuracy(loss: float) -> float:
     return min(max(raw, 0.0), 100.0) if loss else 100.0
 
 
-def weights_of(chances: Sequence[float]) -> list[float]:
+def weigh(chances: Sequence[float]) -> list[float]:
     """Return a weight for each move by the volatility of the chances around it; there is one more chance than moves.
 
     The weight is the standard deviation in a window of a tenth of the moves, at the beginning the first window, as in
@@ -135,7 +135,7 @@ class Totals:
 def totals(record: Record, side: int) -> Totals:
     """Return the totals of a side's moves in an analysed game."""
     line = [record.root, *record.main_line]
-    weights = weights_of([percent(score.value) for score in map(black_score, line) if score])
+    weights = weigh([percent(score.value) for score in map(black_score, line) if score])
     judged = [(judge(node), weight) for node, weight in zip(line[1:], weights, strict=True)]
     own = [(move, weight) for move, weight in judged[side ^ record.turn() :: 2] if move]
     losses = [move.loss for move, _ in own]

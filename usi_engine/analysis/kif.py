@@ -34,12 +34,12 @@ def kif_text(record: Record) -> str:
     """Return an analysed record. RecordError if it reads back differently."""
     comments = dict[Node, str | None]()
 
-    def comment_of(step: Step) -> str | None:
+    def make_comment(step: Step) -> str | None:
         head = [] if step.node.parent else [f"*Engines 0 {NAME}"]
         comments[step.node] = comment = with_comment(step.node.comment, [*head, *comment_lines(step)])
         return comment
 
-    text = write_kif(record, comment_of)
+    text = write_kif(record, make_comment)
     verify(text, record, "kif", comments.get)
     return text
 

@@ -178,7 +178,7 @@ def judged_data(step: Step, names: tuple[str, str]) -> Data:
     score, move = black_score(step.node), judge(step.node)
     if score is None:
         return UNKNOWN
-    data = UNKNOWN | {"text": score_text(score), "win": percent(score.value), "lines": list(lines_of(step))}
+    data = UNKNOWN | {"text": score_text(score), "win": percent(score.value), "lines": list(list_lines(step))}
     data["why"] = explanations(step, names)
     if move:
         grade = move.grade.name if move.grade else ""
@@ -186,7 +186,7 @@ def judged_data(step: Step, names: tuple[str, str]) -> Data:
     return data
 
 
-def lines_of(step: Step) -> Iterator[Data]:
+def list_lines(step: Step) -> Iterator[Data]:
     """Yield the lines of a position, the line that was better than its move, and the refutation of a bad move."""
     node, move = step.node, judge(step.node)
     lines = node.analysis.lines if node.analysis else ()
@@ -209,7 +209,7 @@ def line_data(kind: str, board: Board, line: Variation) -> Data:
 # ---- the index of several games ----
 
 
-def entry_of(game: Game, file: str) -> Data:
+def make_entry(game: Game, file: str) -> Data:
     """Return the index's entry for a game whose page has this file name."""
     return {
         "href": quote(file),

@@ -47,7 +47,7 @@ class Puzzle:
     answer: str
 
 
-def puzzles_of(record: Record, search: Search) -> list[Puzzle]:
+def find_puzzles(record: Record, search: Search) -> list[Puzzle]:
     """Return the puzzles of an analysed game, at most MOST: first those that the game missed, then the clearest."""
     found = list[Puzzle]()
     for ply, node in candidates(record, search):
@@ -65,7 +65,7 @@ def candidates(record: Record, search: Search) -> list[tuple[int, Node]]:
         missed, found = is_missed(node), node.analysis
         if not found or not found.pv or percent(found.score.value) < LEAST_CHANCE or (goes_on(node) and not missed):
             continue
-        gap = gap_of(search(ply, 1))
+        gap = measure_gap(search(ply, 1))
         if has_mate(node) or (gap >= MARGIN and (missed or found.pv[0][2:4] != node.move[2:4])):  # to recapture is easy
             ranked.append((-(gap + 100 * missed), ply, node))
     return [(ply, node) for _gap, ply, node in sorted(ranked, key=lambda one: one[:2])]
@@ -78,7 +78,7 @@ def is_missed(node: Node) -> bool:
     return move is not None and bool(move.grade or move.missed_mate)
 
 
-def gap_of(found: Analysis) -> float:
+def measure_gap(found: Analysis) -> float:
     """Return by how many percentage points the best move wins more than the second best; 0 without a second."""
     chances = [percent(line.score.value) for line in found.lines[:2]]
     return round(chances[0] - chances[1], 1) if chances[1:] else 0.0
@@ -105,7 +105,7 @@ def best_puzzle(record: Record, ply: int, search: Search) -> Puzzle | None:
     """Return the puzzle of a position if the deeper search confirms its one best move."""
     first, found, board = search(ply, 1), search(ply, EFFORT), record.board(ply)
     chance = percent(found.score.value)
-    if min(gap_of(first), gap_of(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
+    if min(measure_gap(first), measure_gap(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
         return None
     move, other = (marked(move_text(board, line.move)) for line in found.lines[:2])
     answer = _("{move} has a winning chance of {chance} %, the next best move, {other}, only {less} %.")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.analysis.analyst import Analyst, add_limits, in_words, limits_of
+from usi_engine.analysis.analyst import Analyst, add_limits, in_words, read_limits
 from usi_engine.columns import aligned
 from usi_engine.core import board_of, exit_status, load_core
 from usi_engine.evaluation.names import WeightsError
@@ -84,7 +84,7 @@ def read_problem(line: str) -> Problem | None:
     text = line.strip()
     if not text or text.startswith("#"):
         return None
-    position, moves, avoid, name = fields_of(text)
+    position, moves, avoid, name = split_fields(text)
     try:
         board = board_of(load_core(), position)
     except ValueError as error:
@@ -97,7 +97,7 @@ def read_problem(line: str) -> Problem | None:
     return Problem(board, moves, avoid, name)
 
 
-def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
+def split_fields(text: str) -> tuple[str, tuple[str, ...], bool, str]:
     """Return position, moves, True if they are to be avoided, name."""
     if "\t" in text:
         position, moves, *rest = text.split("\t")
@@ -179,7 +179,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table and the summary; return 0. SuiteError, RecordError and the errors of Analyst."""
-    limits, done = limits_of(args), list[Attempt]()
+    limits, done = read_limits(args), list[Attempt]()
     problems = read_problems(args.file)
     print(_("{count} positions, {limit} each").format(count=len(problems), limit=in_words(limits)))
     titles = (_("found"), _("depth"), _("seconds"), _("nodes"), _("  move"), _("wanted"), _("name"))

@@ -44,7 +44,7 @@ def print_game(game: Game, puzzles: Sequence[Puzzle] = ()) -> None:
     from rich.console import Console  # noqa: PLC0415  (slow to import)
 
     console = Console(highlight=False, markup=False, emoji=False)
-    for line in lines_of(game, console.width if console.is_terminal else 0):
+    for line in format_lines(game, console.width if console.is_terminal else 0):
         print_line(console, *line)
     for puzzle in puzzles:
         print_line(console, _("puzzle after move {number}: {goal}").format(number=puzzle.ply, goal=puzzle.goal), "", "")
@@ -60,7 +60,7 @@ def print_line(console: Console, text: str, style: str, word: str) -> None:
     console.print(line, soft_wrap=True)
 
 
-def lines_of(game: Game, width: int = 0) -> Iterator[Line]:
+def format_lines(game: Game, width: int = 0) -> Iterator[Line]:
     """Yield the lines of a game, none of them wider than `width` columns if it is not 0."""
     for text, style, word in all_lines(game, width):
         yield cut(text, width), style, word

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from usi_engine import __version__
-from usi_engine.analysis.analyst import Analyst, Limits, add_limits, limits_of
+from usi_engine.analysis.analyst import Analyst, Limits, add_limits, read_limits
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
 from usi_engine.book_tool.grow import PlayedMoves, Searcher, count_moves, grow, tree_from_games
@@ -72,7 +72,7 @@ def build(args: argparse.Namespace) -> int:
     check_out(args.out, args.games)
     core, read = load_core(), Counter[str]()
     searches = bool(args.nodes or args.seconds or not args.games)
-    counted = count_moves(games_of(args.games, read), core, args.plies, args.min_games)
+    counted = count_moves(iterate_games(args.games, read), core, args.plies, args.min_games)
     if args.games and not counted:
         raise BookError(_("no move was played in {games} games or more").format(games=args.min_games))
     searcher = new_searcher(core, args) if searches else None
@@ -107,7 +107,7 @@ def show_moves(args: argparse.Namespace) -> int:
     return 0 if rows else 1
 
 
-def games_of(paths: Sequence[Path], counts: Counter[str]) -> Iterator[Game]:
+def iterate_games(paths: Sequence[Path], counts: Counter[str]) -> Iterator[Game]:
     """Yield the games of files; print faults on standard error. `counts` gets the numbers of `games` and `faults`."""
     for path in paths:
         for item in read_games(path):
@@ -131,7 +131,7 @@ def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMove
 
 def new_searcher(core: Core, args: argparse.Namespace) -> Searcher:
     """Return a searcher with its journal beside the book. BookError, OSError, WeightsError, MemoryError."""
-    limits = limits_of(args)
+    limits = read_limits(args)
     journal = Journal(Path(f"{args.out}.journal"), settings(limits, args.lines))
     return Searcher(core, Analyst(limits), journal, args.lines)
 
@@ -147,7 +147,7 @@ def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
 def note(args: argparse.Namespace, searches: bool, games: int) -> str:
     """Return the note at the head of the book: what it was made from."""
     source = [f"{games} games, moves of at least {args.min_games}"] if args.games else []
-    limit = f"{args.seconds:g} s" if args.seconds else f"{limits_of(args).nodes} nodes"
+    limit = f"{args.seconds:g} s" if args.seconds else f"{read_limits(args).nodes} nodes"
     source += [f"{limit} a position"] if searches else []
     return f"Komadori {__version__}: {'; '.join(source)}"
 

@@ -66,7 +66,7 @@ class Searcher:
             lines = self._search(board, wanted)
             self._journal.put(sfen, lines)
             self._progress.add()
-        return position_of(self._core, sfen, lines, counts or Counter())
+        return make_position(self._core, sfen, lines, counts or Counter())
 
     def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Variation, ...]:
         if wanted:
@@ -88,7 +88,7 @@ def is_complete(lines: Sequence[Variation], board: Board, moves: Sequence[str], 
     return len(lines) >= min(count, len(board.legal_moves())) and set(legal) >= found >= set(moves)
 
 
-def position_of(core: Core, sfen: str, lines: Sequence[Variation], counts: Counter[str]) -> Position:
+def make_position(core: Core, sfen: str, lines: Sequence[Variation], counts: Counter[str]) -> Position:
     """Return the position with the moves of these lines."""
     found, board = list[Candidate](), core.board(sfen)
     for line in lines:
@@ -106,7 +106,7 @@ def tree_from_games(counted: Sequence[PlayedMoves], core: Core, searcher: Search
     with searcher.expect(len(counted)) if searcher else nullcontext():
         for sfen, counts in counted:
             lines = [Variation(Score(0), (move,), 0) for move in counts]
-            tree.add(searcher.position(sfen, counts) if searcher else position_of(core, sfen, lines, counts))
+            tree.add(searcher.position(sfen, counts) if searcher else make_position(core, sfen, lines, counts))
     return tree
 
 

@@ -30,7 +30,7 @@ def words() -> dict[str, str]:
     return {"win": _("won"), "lose": _("lost"), "draw": _("drawn"), "unknown": _("broken off"), CUT: _("cut off")}
 
 
-def fault_of(error: Exception) -> str:
+def describe_fault(error: Exception) -> str:
     """Return why there is no connection; the frequent reasons are translated."""
     if isinstance(error, socket.gaierror):
         return _("the name of the host is not known")
@@ -145,7 +145,7 @@ class Client:
             address = (settings.host, settings.port)
             return Connection(address, lambda *item: self._events.put(item), settings.keep_alive, self._log)
         except (OSError, RuntimeError) as error:
-            text = _("no connection to {server}: {error}").format(server=self._address, error=fault_of(error))
+            text = _("no connection to {server}: {error}").format(server=self._address, error=describe_fault(error))
             raise ConnectionLost(text) from None
 
     def _next(self, seconds: float = math.inf) -> protocol.Event | EngineEvent | Interrupted:

@@ -40,7 +40,7 @@ class UsageError(Exception):
     """Arguments that cannot be used; one line that quotes them."""
 
 
-def arguments_of(words: list[str]) -> argparse.Namespace:
+def read_arguments(words: list[str]) -> argparse.Namespace:
     """Parse the command line."""
     description = _("Play on a server that speaks the CSA protocol, such as floodgate.")
     parser = Parser("usi_engine csa", description=description)
@@ -71,7 +71,7 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def address_of(text: str) -> tuple[str, int]:
+def read_address(text: str) -> tuple[str, int]:
     """Parse `HOST`, `HOST:PORT`, `[IPV6]:PORT`. UsageError."""
     match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+))(?::(\d{1,5}))?", text)
     if match is None or int(match[3] or PORT) > 65535:
@@ -79,7 +79,7 @@ def address_of(text: str) -> tuple[str, int]:
     return match[1] or match[2], int(match[3] or PORT)
 
 
-def password_of(args: argparse.Namespace) -> str:
+def read_password(args: argparse.Namespace) -> str:
     """Return the password as the server takes it: after the kind of game. UsageError."""
     password = args.password
     if password is None:
@@ -95,7 +95,7 @@ def password_of(args: argparse.Namespace) -> str:
     return f"{args.game},{password}" if args.game else str(password)
 
 
-def options_of(args: argparse.Namespace) -> dict[str, str]:
+def read_options(args: argparse.Namespace) -> dict[str, str]:
     """Return the options for the engine. UsageError."""
     options = {"USI_Ponder": "true"} if args.ponder else {}
     for text in args.option:
@@ -106,17 +106,17 @@ def options_of(args: argparse.Namespace) -> dict[str, str]:
     return options
 
 
-def settings_of(args: argparse.Namespace) -> Settings:
+def make_settings(args: argparse.Namespace) -> Settings:
     """Return the client's settings. UsageError."""
     if not NAME.fullmatch(args.user):
         message = _("--user '{name}' is not a login name of at most 32 characters")
         raise UsageError(message.format(name=args.user))
-    host, port = address_of(args.server)
+    host, port = read_address(args.server)
     conditions = args.games, args.ponder, args.margin, args.records, args.keep_alive
-    return Settings(host, port, args.user, password_of(args), *conditions)
+    return Settings(host, port, args.user, read_password(args), *conditions)
 
 
-def engine_of(args: argparse.Namespace, client: Client, note: Callable[[str], None]) -> EngineProcess:
+def make_engine(args: argparse.Namespace, client: Client, note: Callable[[str], None]) -> EngineProcess:
     """Return the engine to play with; an engine other than this one runs in its own folder, with its files.
 
     Its messages are printed by `note`: an engine that writes to a paused terminal would wait for it.
@@ -127,7 +127,7 @@ def engine_of(args: argparse.Namespace, client: Client, note: Callable[[str], No
 
     path = args.engine and args.engine.expanduser().resolve()
     command, folder = ([str(path)], path.parent) if path else (own_engine(), None)
-    return EngineProcess(command, options_of(args), client.post, folder, note, errors=say)
+    return EngineProcess(command, read_options(args), client.post, folder, note, errors=say)
 
 
 def own_engine() -> list[str]:
@@ -208,10 +208,10 @@ def play(args: argparse.Namespace, outputs: Outputs) -> int:
     OSError.
     """
     load_core()  # the rules: fails before the login
-    client = Client(settings_of(args), outputs.note, outputs.log)
+    client = Client(make_settings(args), outputs.note, outputs.log)
     os.environ.pop(args.password_env or "", None)  # an engine gets a copy of the environment
     make_folder(args.records)  # fails before the first game
-    engine = engine_of(args, client, outputs.note)
+    engine = make_engine(args, client, outputs.note)
     with signals(client), contextlib.ExitStack() as stack:
         stack.callback(engine.quit)
         engine.prepare()  # before the login: loading takes a while
@@ -225,7 +225,7 @@ def play(args: argparse.Namespace, outputs: Outputs) -> int:
 
 def main(words: list[str]) -> int:
     """Run the command; return the exit status."""
-    args = arguments_of(words)
+    args = read_arguments(words)
     outputs, status, errors = None, 1, BackgroundWriter(lambda text: print_line(text, sys.stderr))
     try:
         outputs = Outputs(args.log)

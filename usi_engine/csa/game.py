@@ -29,7 +29,7 @@ REASONS = {
 }  # fmt: skip
 
 
-def end_of(result: str, cause: str, side: int) -> End:
+def make_end(result: str, cause: str, side: int) -> End:
     """Return the end of a game with this result for `side`."""
     if result == "unknown":
         return End("interrupted")
@@ -124,7 +124,7 @@ class ServerGame:
 
     def finish(self, result: str, cause: str) -> None:
         """End the game and tell the engine the result."""
-        self.result, self.cause, self.end = result, cause, end_of(result, cause, self.summary.side)
+        self.result, self.cause, self.end = result, cause, make_end(result, cause, self.summary.side)
         self._awaited = 0
         self._engine.game_over(result)
 

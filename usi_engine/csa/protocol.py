@@ -148,10 +148,10 @@ class Reader:
         if line == "BEGIN Game_Summary":
             self._summary, self._letters = [], 0
         elif self._summary is None:
-            return event_of(line)
+            return read_event(line)
         elif line == "END Game_Summary":
             lines, self._summary = self._summary, None
-            return summary_of(lines)
+            return read_summary(lines)
         else:
             self._summary.append(line)
             self._letters += len(line)
@@ -160,7 +160,7 @@ class Reader:
         return None
 
 
-def event_of(line: str) -> Event | None:
+def read_event(line: str) -> Event | None:
     """Parse a line outside a summary; None if it has no meaning for a player."""
     if line.startswith(("+", "-", "%", "#")):
         return game_event(line.rstrip())
@@ -174,15 +174,15 @@ def event_of(line: str) -> Event | None:
 def game_event(line: str) -> Event | None:
     """Parse a line about a move or the end of a game."""
     if move := MOVE.fullmatch(line):
-        return MoveMade(move[1], units_of(move[2] or "0"))
+        return MoveMade(move[1], read_units(move[2] or "0"))
     if special := SPECIAL.fullmatch(line):
-        return Special(special[1], units_of(special[2]) if special[2] else None)
+        return Special(special[1], read_units(special[2]) if special[2] else None)
     if line in OUTCOMES:
         return Outcome(OUTCOMES[line])
     return Cause(line[1:]) if CAUSE.fullmatch(line) else None
 
 
-def units_of(text: str) -> Decimal:
+def read_units(text: str) -> Decimal:
     """Convert a time of any number of digits; at most MOST_UNITS."""
     return min(Decimal(text), MOST_UNITS)
 
@@ -197,7 +197,7 @@ def session_event(line: str) -> Event | None:
     return LoggedIn(login[1]) if login else None
 
 
-def sections_of(lines: Sequence[str]) -> dict[str, list[str]]:
+def split_sections(lines: Sequence[str]) -> dict[str, list[str]]:
     """Return the lines of each `BEGIN name` ... `END name`; those outside under an empty name."""
     sections: dict[str, list[str]] = {"": []}
     name = ""
@@ -212,35 +212,35 @@ def sections_of(lines: Sequence[str]) -> dict[str, list[str]]:
     return sections
 
 
-def fields_of(lines: Sequence[str]) -> dict[str, str]:
+def read_fields(lines: Sequence[str]) -> dict[str, str]:
     """Parse lines of `name:value`."""
     return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
+def read_summary(lines: Sequence[str]) -> GameSummary | BadSummary:
     """Parse the lines between BEGIN and END of a Game_Summary."""
-    sections = sections_of(lines)
-    fields = fields_of(sections[""])
+    sections = split_sections(lines)
+    fields = read_fields(sections[""])
     game_id = fields.get("Game_ID", "").strip()
     position = sections.get("Position", [])
-    moves = [event for event in map(event_of, position) if isinstance(event, MoveMade)]
+    moves = [event for event in map(read_event, position) if isinstance(event, MoveMade)]
     try:
-        (black, black_unit), (white, white_unit) = (control_of(sections, color) for color in COLORS)
+        (black, black_unit), (white, white_unit) = (read_control(sections, color) for color in COLORS)
         return GameSummary(
             game_id=game_id,
             names=(fields.get("Name+", ""), fields.get("Name-", "")),
-            side=side_of(fields),
+            side=read_side(fields),
             controls=(black, white),
             units=(black_unit, white_unit),
             position=tuple(line for line in position if not MOVE.fullmatch(line)),
             moves=tuple(moves),
-            max_moves=min(number_of(fields, "Max_Moves"), MOST_MOVES),
+            max_moves=min(read_number(fields, "Max_Moves"), MOST_MOVES),
         )
     except ValueError as error:
         return BadSummary(game_id, str(error))
 
 
-def side_of(fields: Mapping[str, str]) -> int:
+def read_side(fields: Mapping[str, str]) -> int:
     """Return our side. ValueError."""
     color = fields.get("Your_Turn", "")
     if color not in tuple(COLORS):
@@ -248,17 +248,17 @@ def side_of(fields: Mapping[str, str]) -> int:
     return COLORS.index(color)
 
 
-def control_of(sections: Mapping[str, Sequence[str]], color: str) -> tuple[TimeControl, int]:
+def read_control(sections: Mapping[str, Sequence[str]], color: str) -> tuple[TimeControl, int]:
     """Return a player's time control and unit of time, from the sections `Time` and `Time+` or `Time-`. ValueError."""
-    fields = fields_of([*sections.get("Time", []), *sections.get(f"Time{color}", [])])
-    unit = unit_of(fields.get("Time_Unit", "1sec"))
-    total, byoyomi, increment = (number_of(fields, name) * unit for name in ("Total_Time", "Byoyomi", "Increment"))
+    fields = read_fields([*sections.get("Time", []), *sections.get(f"Time{color}", [])])
+    unit = read_unit(fields.get("Time_Unit", "1sec"))
+    total, byoyomi, increment = (read_number(fields, name) * unit for name in ("Total_Time", "Byoyomi", "Increment"))
     if max(total, byoyomi, increment, unit) > LONGEST_MS:
         raise ValueError(_("a time of more than {seconds} seconds").format(seconds=LONGEST_MS // 1000))
     return TimeControl(total, byoyomi, increment), unit
 
 
-def unit_of(text: str) -> int:
+def read_unit(text: str) -> int:
     """Convert `1sec`, `100msec`, `1min` to milliseconds. ValueError."""
     unit = UNIT.fullmatch(text)
     if unit is None:
@@ -266,7 +266,7 @@ def unit_of(text: str) -> int:
     return int(unit[1] or 1) * UNIT_MS[unit[2]]
 
 
-def number_of(fields: Mapping[str, str], name: str) -> int:
+def read_number(fields: Mapping[str, str], name: str) -> int:
     """Return the number in a field; 0 if the field is missing. ValueError."""
     text = fields.get(name, "0")
     if not re.fullmatch(r"\d{1,12}", text, re.ASCII):

@@ -34,7 +34,7 @@ def end_of_game(game: ServerGame) -> End:
     return end
 
 
-def header_of(game: ServerGame, *, ended: bool) -> dict[str, str]:
+def make_header(game: ServerGame, *, ended: bool) -> dict[str, str]:
     """Return the players' names, the game's id and times, with the keys of KIF."""
     names, controls = game.summary.names, game.summary.controls
     header = {"先手": names[0], "後手": names[1], "棋戦": game.summary.game_id}
@@ -47,7 +47,7 @@ def header_of(game: ServerGame, *, ended: bool) -> dict[str, str]:
     return header | {"先手持ち時間": words_of(controls[0]), "後手持ち時間": words_of(controls[1])}
 
 
-def stem_of(game_id: str) -> str:
+def make_stem(game_id: str) -> str:
     """Return the id as the name of a file without its suffix."""
     name = re.sub(r"[^\w.+-]", "_", game_id, flags=re.ASCII).lstrip(".")[:LONGEST_STEM] or "game"
     return f"_{name}" if DEVICE.fullmatch(name) else name
@@ -102,12 +102,12 @@ class RunningRecord:
 
     def _write(self, *, ended: bool) -> Path:
         game = self._game
-        header = header_of(game, ended=ended)
+        header = make_header(game, ended=ended)
         text = text_of_moves("csa", game.game.start, game.played, end_of_game(game), header)
         if self._path:
             write_text(self._path, text)
         else:
-            stem = stem_of(game.summary.game_id)
+            stem = make_stem(game.summary.game_id)
             self._path = write_new(self._folder, stem, text, lambda path: is_first_part(path, game))
         return self._path
 

@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
 # ---- problems ----
 
 
-def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
+def gather_problems(words: list[str], core: Core) -> Iterator[MateProblem]:
     """Yield the problems that the arguments name. ValueError."""
     text = " ".join(words)
     if looks_like_position(text):
@@ -73,10 +73,10 @@ def problems_in(path: Path, text: str) -> Iterator[MateProblem]:
     for game in games_of_text(path, text):
         if isinstance(game, RecordError):
             raise game
-        yield problem_of(game)
+        yield make_problem(game)
 
 
-def problem_of(game: Game) -> MateProblem:
+def make_problem(game: Game) -> MateProblem:
     """Return a record's start, with its moves as the solution if they mate; but the last position if the start is the
     usual one or a handicap's.
     """
@@ -109,7 +109,7 @@ def written(core: Core, result: MateResult, moves: Sequence[str], ply: int, args
     return [japanese if chosen() == "ja" else usi]
 
 
-def lines_of(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
+def format_result(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of a result: name, verdict and moves; the position if it is not solved; second solutions."""
     name = result.problem.name
     moves, *japanese = written(core, result, result.moves, 0, args) if result.moves else [""]
@@ -182,7 +182,7 @@ def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> 
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
-                show(*lines_of(core, result, args))
+                show(*format_result(core, result, args))
             progress.add()
     return results
 
@@ -190,7 +190,7 @@ def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> 
 def run(args: argparse.Namespace) -> int:
     """Solve the problems; return 1 if one is not solved."""
     core = load_core()
-    problems = list(problems_of(args.what, core))
+    problems = list(gather_problems(args.what, core))
     if not problems:
         raise ValueError(_("no problem in '{what}'").format(what=" ".join(args.what)))
     results = solve(core, problems, args)

@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def file_of(args: argparse.Namespace) -> Path | None:
+def choose_file(args: argparse.Namespace) -> Path | None:
     """Return the saved game to continue. ValueError if there is none of this name."""
     text = " ".join(args.what)
     if not text or looks_like_position(text):
@@ -96,7 +96,7 @@ def record_given(args: argparse.Namespace) -> Record | None:
         return None
     if args.handicap:
         raise ValueError(_("a handicap is for a new game"))
-    file = file_of(args)
+    file = choose_file(args)
     return load(file) if file else record_at(position_of(text))
 
 
@@ -120,7 +120,7 @@ def ask_missing(args: argparse.Namespace, side: str, level: int | None) -> None:
         args.handicap = ask_handicap(input, show)
 
 
-def settings_of(args: argparse.Namespace, side: str, level: int | None) -> Settings:
+def make_settings(args: argparse.Namespace, side: str, level: int | None) -> Settings:
     """Return the settings; side and level are a saved game's unless options name them."""
     chosen = next(number for number in (args.level, level, DEFAULT_LEVEL) if number is not None)
     handicap = args.handicap if args.handicap in HANDICAPS else EVEN
@@ -137,7 +137,7 @@ def prepare_input() -> None:
             importlib.import_module("readline")
 
 
-def view_of(args: argparse.Namespace, game: PersonGame, on_terminal: bool) -> View:
+def make_view(args: argparse.Namespace, game: PersonGame, on_terminal: bool) -> View:
     """Return the view of the game: in colour on a terminal, or as plain lines."""
     screen = Screen(has_kanji(sys.stdout) and not args.letters, flipped=game.person == 1)
     if not on_terminal:
@@ -147,7 +147,7 @@ def view_of(args: argparse.Namespace, game: PersonGame, on_terminal: bool) -> Vi
     return view_of_terminal(screen)
 
 
-def opponent_of(args: argparse.Namespace, say: Callable[[str], None]) -> Opponent:
+def make_opponent(args: argparse.Namespace, say: Callable[[str], None]) -> Opponent:
     """Return the engine with its options."""
     opponent = Opponent(say)
     for name, value in (("USI_Hash", str(MEGABYTES)), ("EvalFile", args.eval)):
@@ -161,15 +161,15 @@ def play_in_browser(game: PersonGame, args: argparse.Namespace) -> None:
     from usi_engine.play.browser import play  # noqa: PLC0415
     from usi_engine.play.shared_game import SharedGame  # noqa: PLC0415
 
-    with closing(opponent_of(args, show)) as opponent:
+    with closing(make_opponent(args, show)) as opponent:
         opponent.new_game()
         play(SharedGame(game, opponent, args.eval, started=bool(args.what)), show=not args.no_open, say=show)
 
 
 def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bool) -> None:
     """Play games until the person quits. KeyboardInterrupt."""
-    view, file = view_of(args, game, on_terminal), file_of(args)
-    with closing(opponent_of(args, view.say)) as opponent:
+    view, file = make_view(args, game, on_terminal), choose_file(args)
+    with closing(make_opponent(args, view.say)) as opponent:
         dialogue = Dialogue(game, opponent, view, file=file if file and is_own(file) else None)
         try:
             dialogue.run()
@@ -191,7 +191,7 @@ def run(args: argparse.Namespace) -> int:
         except (EOFError, KeyboardInterrupt) as error:
             print()
             return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 0
-    game = PersonGame(settings_of(args, side, level), record)
+    game = PersonGame(make_settings(args, side, level), record)
     play_in_browser(game, args) if args.browser else play_in_terminal(game, args, on_terminal)
     return 0
 

@@ -23,7 +23,7 @@ DATE = "開始日時"
 HEADER = {*EVEN_SIDES, *HANDICAP_SIDES, DATE}
 
 
-def end_of(game: PersonGame) -> End:
+def convert_end(game: PersonGame) -> End:
     """Return the end in the record of a game. A game that goes on from a record has its end until a move is made."""
     known = game.record.end
     if known and game.end is None and game.moves == list(game.record.moves):
@@ -37,14 +37,14 @@ def save(game: PersonGame, path: Path) -> None:
     if kind is None:
         suffixes = ", ".join("." + name for name in FORMATS)
         raise RecordError(_("{file}: name the format by the suffix: {suffixes}").format(file=path, suffixes=suffixes))
-    write_text(path, text_of(record_of(game), kind))
+    write_text(path, text_of(make_record(game), kind))
 
 
-def record_of(game: PersonGame) -> Record:
+def make_record(game: PersonGame) -> Record:
     """Return the record of a game. One that goes on from a record keeps its date."""
     header = dict(zip(sides_at(game.start), game.players, strict=True))
     header[DATE] = game.record.header.get(DATE) or local_time()
-    return record_of_moves(game.start, map(TimedMove, game.moves, game.milliseconds), end_of(game), header)
+    return record_of_moves(game.start, map(TimedMove, game.moves, game.milliseconds), convert_end(game), header)
 
 
 def load(path: Path) -> Record:

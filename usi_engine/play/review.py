@@ -8,7 +8,7 @@ from pathlib import Path
 
 from usi_engine.analysis.analyst import Analyst, Limits, analyse, in_words
 from usi_engine.analysis.page import page_text
-from usi_engine.analysis.puzzles import puzzles_of
+from usi_engine.analysis.puzzles import find_puzzles
 from usi_engine.core import CoreError
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import text_of
@@ -70,7 +70,7 @@ class Review:
             self.done += 1
             self._changed()
         line = [game.root, *game.main_line]
-        return page_text(game, in_words(self._limits), puzzles_of(game, search))
+        return page_text(game, in_words(self._limits), find_puzzles(game, search))
 
     def _check(self) -> None:
         """Raise Cancelled after `cancel`."""

@@ -17,7 +17,7 @@ from usi_engine.core import CoreError, load_core
 from usi_engine.language import _
 from usi_engine.play.game import PersonGame, Settings
 from usi_engine.play.opponent import HINT, Opponent
-from usi_engine.play.record import record_of
+from usi_engine.play.record import make_record
 from usi_engine.play.review import Review
 from usi_engine.records.notation import move_text, name_moves
 from usi_engine.records.tree import Record
@@ -92,7 +92,7 @@ class SharedGame:
     def record(self) -> Record:
         """Return the record of the game."""
         with self._changed:
-            return record_of(self.game)
+            return make_record(self.game)
 
     def review_page(self) -> str:
         """Return the page of the finished game's analysis; empty if there is none."""

@@ -19,7 +19,7 @@ SQUARE, LAST_SQUARE = "#ffd787", "#ffffaf"
 COLOURS = ("256", "truecolor")
 
 
-def style_of(cell: Cell, coloured: bool) -> Style:
+def choose_style(cell: Cell, coloured: bool) -> Style:
     """Return the style of a cell. A text colour always comes with a background colour."""
     if cell.ink not in INKS:
         return Style(bold=cell.ink == "turn")
@@ -40,7 +40,7 @@ class Terminal(View):
         """Show the board."""
         self._console.print()
         for row in self.screen.rows(board, labels):
-            text = Text.assemble(*((cell.text, style_of(cell, self._coloured)) for cell in row), no_wrap=True)
+            text = Text.assemble(*((cell.text, choose_style(cell, self._coloured)) for cell in row), no_wrap=True)
             self._console.print(text, overflow="ignore", crop=False)
 
     def wait(self, text: str) -> None:

@@ -113,7 +113,7 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def format_of(path: Path) -> Format:
+def detect_format(path: Path) -> Format:
     """Return the format by the ending of the name. SourceError."""
     for ending, found in FORMATS.items():
         if path.name.lower().endswith(ending):
@@ -130,23 +130,23 @@ class Chunk:
     data: list[Any]
 
     def items(self) -> Iterator[Item]:
-        return format_of(self.path).decode(self.data)
+        return detect_format(self.path).decode(self.data)
 
     @property
     def together(self) -> int:
         """The number of items that are held out together."""
-        return format_of(self.path).together
+        return detect_format(self.path).together
 
     def place(self, index: int) -> str:
         """Return file and number of an item, whose index in the chunk is from 0, for messages."""
-        return f"{self.path}, {format_of(self.path).unit} {self.first + index}"
+        return f"{self.path}, {detect_format(self.path).unit} {self.first + index}"
 
 
-def chunks_of(path: Path) -> Iterator[Chunk]:
+def read_chunks(path: Path) -> Iterator[Chunk]:
     """Yield the chunks of a file. SourceError, OSError."""
     first = 1
     try:
-        for data in format_of(path).chunks(path):
+        for data in detect_format(path).chunks(path):
             yield Chunk(path, first, data)
             first += len(data)
     except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
@@ -163,7 +163,7 @@ class GameSource:
     def games(self) -> Iterator[tuple[int, str, ScoredGame]]:
         """Yield number, place (for messages) and game. SourceError, OSError."""
         number = 0
-        for chunk in (chunk for path in self.paths for chunk in chunks_of(path)):
+        for chunk in (chunk for path in self.paths for chunk in read_chunks(path)):
             for index, item in enumerate(chunk.items()):
                 if isinstance(item, ScoredGame):
                     number += 1
