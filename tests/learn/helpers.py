@@ -16,7 +16,7 @@ from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.training import ROW_SIZE, Trainer
 from usi_engine.evaluation.kpp_file import Folded
 from usi_engine.learn.corpus.chances import Positions
-from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.corpus.sources import read_chunks
 from usi_engine.learn.game import Item, ScoredGame
 from usi_engine.learn.kpp import Plan
 
@@ -44,7 +44,7 @@ def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Rand
 
 def items_of(path: Path) -> Iterator[Item]:
     """Yield all items of a file."""
-    return (item for chunk in chunks_of(path) for item in chunk.items())
+    return (item for chunk in read_chunks(path) for item in chunk.items())
 
 
 def read_games(path: Path) -> list[ScoredGame]:

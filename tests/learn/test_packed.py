@@ -18,7 +18,7 @@ from tests.learn.helpers import items_of, read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import ChunkTask, build_corpus, new_reader, read_chunk
 from usi_engine.learn.corpus.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
-from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.corpus.sources import read_chunks
 from usi_engine.learn.game import ScoredGame, parse_game_line
 from usi_engine.records.faults import Fault
 
@@ -137,7 +137,7 @@ def test_values_out_of_range_are_faults_with_their_place(games: Path, tmp_path: 
 def test_neighbours_are_held_out_together(teacher: Path, tmp_path: Path) -> None:
     """Positions that follow each other may be of one game."""
     main(["export", str(teacher), "--out", str(tmp_path / "out.psv")])
-    parts = [read_chunk(new_reader(None), ChunkTask(chunk)) for chunk in chunks_of(tmp_path / "out.psv")]
+    parts = [read_chunk(new_reader(None), ChunkTask(chunk)) for chunk in read_chunks(tmp_path / "out.psv")]
     found = [set(part.positions["game"].tolist()) for part in parts]
     assert len(found) > 5 and found[:-1] == [set(range(1, 1024, 128))] * (len(found) - 1)
 
@@ -157,12 +157,12 @@ def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str) -> N
         for _ in range(random.randint(1, 6)):
             data[random.randrange(len(data))] ^= 1 << random.randrange(8)
         path.write_bytes(data)
-        parts = [read_chunk(reader, ChunkTask(chunk)) for chunk in chunks_of(path)]
+        parts = [read_chunk(reader, ChunkTask(chunk)) for chunk in read_chunks(path)]
         refused += sum(part.skipped.count for part in parts)
         assert all(abs(int(score)) <= 8000 for part in parts for score in part.positions["score"] if score != NO_SCORE)
     assert refused > 120
     path.write_bytes(np.random.default_rng(6).bytes(20000))
-    assert sum(read_chunk(reader, ChunkTask(chunk)).skipped.count for chunk in chunks_of(path)) > 0
+    assert sum(read_chunk(reader, ChunkTask(chunk)).skipped.count for chunk in read_chunks(path)) > 0
 
 
 def test_games_that_cannot_be_written_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,7 @@ class WrongPlan(ValueError):
     """A checkpoint of another plan or corpus."""
 
 
-def make_identity(settings: Mapping[str, Any], corpus: str, warm_start: str) -> dict[str, Any]:
+def identity_of(settings: Mapping[str, Any], corpus: str, warm_start: str) -> dict[str, Any]:
     """Return everything that the weights depend on: settings, fingerprint of the corpus, weights of a warm start.
 
     Their name gets a hash of the file. OSError, WeightsError.

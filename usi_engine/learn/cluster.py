@@ -49,7 +49,7 @@ def program_version() -> str:
     return f"{usi_engine.__version__} ({found.hexdigest()[:12]})"
 
 
-def read_files(weights: str) -> Files:
+def files_of(weights: str) -> Files:
     """Read the files of an evaluation; none if it is part of the program. OSError, WeightsError."""
     path = evaluation_file(weights)
     if path is None or weights in PACKAGED:
@@ -74,7 +74,7 @@ class SentWork(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
         self.name = PREFIX + client
         self.version = program_version()
         self._work = work
-        self._files = [read_files(weights) for weights in work.weights]
+        self._files = [files_of(weights) for weights in work.weights]
 
     def setup(self, worker: Any) -> None:
         """Prepare for tasks. The first one makes the state, so that an error reaches the caller."""

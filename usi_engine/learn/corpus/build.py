@@ -24,7 +24,7 @@ from usi_engine.evaluation.load import load_evaluation
 from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
 from usi_engine.learn.corpus.chances import Positions, smoothed
-from usi_engine.learn.corpus.sources import Chunk, chunks_of, format_of
+from usi_engine.learn.corpus.sources import Chunk, detect_format, read_chunks
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import Item, SkippedItems, SourceError, ValuedMoves
 from usi_engine.learn.workers import Work
@@ -166,15 +166,15 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
 
 def all_chunks(paths: Iterable[Path], also: Iterable[Path], smooth: float) -> Iterator[ChunkTask]:
     """Yield the chunks of all files in order; only games of `paths` are numbered."""
-    yield from (ChunkTask(chunk, True, smooth) for path in paths for chunk in chunks_of(path))
-    yield from (ChunkTask(chunk, False, smooth) for path in also for chunk in chunks_of(path))
+    yield from (ChunkTask(chunk, True, smooth) for path in paths for chunk in read_chunks(path))
+    yield from (ChunkTask(chunk, False, smooth) for path in also for chunk in read_chunks(path))
 
 
 def check_inputs(paths: Iterable[Path], leaves: str | None) -> None:
     """Raise OSError for a missing file, SourceError for a name of no known format, WeightsError for `leaves`."""
     for path in paths:
         path.stat()
-        format_of(path)
+        detect_format(path)
     new_reader(leaves)
 
 

@@ -151,19 +151,19 @@ class PackedPosition:
     black: bool  # whether Black is to move
 
 
-def encode_psv(position: PackedPosition) -> bytes:
+def psv_of(position: PackedPosition) -> bytes:
     result = position.result if position.black else -position.result
     packed = bytes(position.board.to_packed_sfen())
     return PSV.pack(packed, position.score, position.move.value, min(position.ply, 0xFFFF), result)
 
 
-def encode_hcpe(position: PackedPosition) -> bytes:
+def hcpe_of(position: PackedPosition) -> bytes:
     result = {1: 1, -1: 2, 0: 0}[position.result]
     packed = bytes(position.board.to_hcp())
     return HCPE.pack(packed, position.score, position.move.to_apery().value, result)
 
 
-WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": encode_psv, ".bin": encode_psv, ".hcpe": encode_hcpe}
+WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": psv_of, ".bin": psv_of, ".hcpe": hcpe_of}
 
 
 def packed_positions(game: ScoredGame) -> Iterator[PackedPosition]:
