@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from rsshogi import core as rsshogi
 
 from core_ext.board import Board
-from core_ext.corpus import NO_SCORE
 from tests.learn.helpers import items_of, read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import ChunkTask, build_corpus, new_reader, read_chunk
@@ -140,29 +137,6 @@ def test_neighbours_are_held_out_together(teacher: Path, tmp_path: Path) -> None
     parts = [read_chunk(new_reader(None), ChunkTask(chunk)) for chunk in read_chunks(tmp_path / "out.psv")]
     found = [set(part.positions["game"].tolist()) for part in parts]
     assert len(found) > 5 and found[:-1] == [set(range(1, 1024, 128))] * (len(found) - 1)
-
-
-@pytest.mark.parametrize("ending", ["psv", "hcpe", "hcpe3"])
-def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str) -> None:
-    """Noise, and good values with flipped bits."""
-    random.seed(5)
-    if ending == "hcpe3":
-        good = b"".join(hcpe3_of(game, rsshogi) for game in read_games(games))
-    else:
-        main(["export", str(games), "--out", str(tmp_path / f"good.{ending}")])
-        good = (tmp_path / f"good.{ending}").read_bytes()
-    path, reader, refused = tmp_path / f"bad.{ending}", new_reader(None), 0
-    for _ in range(200):
-        data = bytearray(good)
-        for _ in range(random.randint(1, 6)):
-            data[random.randrange(len(data))] ^= 1 << random.randrange(8)
-        path.write_bytes(data)
-        parts = [read_chunk(reader, ChunkTask(chunk)) for chunk in read_chunks(path)]
-        refused += sum(part.skipped.count for part in parts)
-        assert all(abs(int(score)) <= 8000 for part in parts for score in part.positions["score"] if score != NO_SCORE)
-    assert refused > 120
-    path.write_bytes(np.random.default_rng(6).bytes(20000))
-    assert sum(read_chunk(reader, ChunkTask(chunk)).skipped.count for chunk in read_chunks(path)) > 0
 
 
 def test_games_that_cannot_be_written_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
