@@ -11,7 +11,7 @@ import pytest
 from rsshogi.record import Record
 
 from tests.csa.conftest import ClientRunner
-from tests.csa.server import START_POSITION, Talk, game, script, summary
+from tests.csa.server import START_POSITION, Step, Talk, game, script, summary
 from usi_engine.csa import record as records
 from usi_engine.csa.client import Client, SessionError, describe_fault
 from usi_engine.usi.process import EngineProcess
@@ -26,80 +26,69 @@ resigns = game("resigned")  # the client resigns at once
 refuse = script("LOGIN us secret", "> LOGIN:incorrect")
 
 
-def test_win(runner: ClientRunner) -> None:
+WON, LOST = ("win", "lose")
+# Games: the engine's answers, the server's steps, our result, the end of the record, a part of a message.
+GAMES: dict[str, tuple[list[str], tuple[Step, ...], str, str, str]] = {
+    "won": (["7g7f"], ("+7776FU 1", "win"), WON, "%TORYO\nT1", "won at move 1 (RESIGN): "),
+    "resigned": (["resign"], ("resigned",), LOST, "%TORYO\nT1", "lost at move 0 (RESIGN): "),
+    "lost on time": (["think"], ("> #TIME_UP", "> #LOSE"), LOST, "%TIME_UP", "(TIME_UP)"),
+    "lost on time at the opponent's turn": (["7g7f"], ("+7776FU", "> #TIME_UP", "> #LOSE"), LOST, "%CHUDAN", ""),
+    **{
+        f"{cause}, {outcome}": (["7g7f"], ("+7776FU", f"> #{cause}", f"> #{outcome}"), result, mark, f"({cause})")
+        for cause, outcome, result, mark in (
+            ("SENNICHITE", "DRAW", "draw", "%SENNICHITE"), ("OUTE_SENNICHITE", "LOSE", LOST, "%+ILLEGAL_ACTION"),
+            ("OUTE_SENNICHITE", "WIN", WON, "%ILLEGAL_MOVE"), ("ILLEGAL_MOVE", "WIN", WON, "%ILLEGAL_MOVE"),
+            ("MAX_MOVES", "CENSORED", "draw", "%MAX_MOVES"), ("JISHOGI", "DRAW", "draw", "%JISHOGI"),
+        )
+    },
+    "broken off": (["7g7f"], ("+7776FU", "> #CHUDAN"), "unknown", "%CHUDAN", "broken off at move 1 (CHUDAN)"),
+    "an illegal answer of the engine": (["7g7e"], ("resigned",), LOST, "%TORYO\nT1", "illegal move '7g7e'"),
+    "an illegal move of the opponent, whose verdict follows": (
+        ["7g7f"], ("+7776FU", "> -2288UM,T1", "> #ILLEGAL_MOVE", "> #WIN"), WON, "%ILLEGAL_MOVE", "move '-2288UM'",
+    ),
+    "a move that the server makes for the client": (
+        ["think", "7g7f"], ("> +2726FU,T9", "> -3334FU,T1", "+7776FU", "win"), WON, "%TORYO\nT1", "",
+    ),
+    "an engine that ends": (["die", "7g7f"], ("+7776FU", "win"), WON, "%TORYO\nT1", "starting it again"),
+    "an illegal reply is not pondered": (
+        ["7g7f ponder 7g7f"], ("+7776FU", "> -3334FU,T1", "resigned"), LOST, "%TORYO\nT1", "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_games(runner: ClientRunner, name: str) -> None:
+    """The engine is told the result, after its last search has ended."""
+    answers, steps, result, end, said = GAMES[name]
+    run = runner.play(answers, game(*steps), ponder=True)
+    assert run.client.tally == {result: 1}
+    assert run.gameovers() == [result]
+    assert run.record().endswith(f"\n{end}\n")
+    assert any(said in note for note in run.notes), run.notes
+    assert ("stop" in run.received) == ("think" in answers) and not any("go ponder" in go for go in run.goes())
+    assert run.received.count("usi") == 1 + answers.count("die")
+
+
+def test_a_game_and_its_record(runner: ClientRunner) -> None:
     run = runner.play(["7g7f", "2g2f"], game("+7776FU 1", "> -3334FU,T3", "+2726FU 2", "win"))
-    assert run.client.tally == {"win": 1}
-    assert run.gameovers() == ["win"]
-    assert "usinewgame" in run.received
-    assert "position startpos moves 7g7f 3c3d" in run.received
+    assert {"usinewgame", "position startpos moves 7g7f 3c3d", "setoption name MaxMovesToDraw value 256"} <= {
+        *run.received
+    }
     record = Record.from_csa_str(run.record())
     assert [(str(entry.move), entry.time_ms) for entry in record.moves] == [
         ("7g7f", 1000), ("3c3d", 3000), ("2g2f", 2000),
     ]  # fmt: skip
     assert record.result.is_black_win()
     assert "N+us\nN-them\n$EVENT:test+1\n" in run.record()
-    assert run.record().endswith("%TORYO\nT1\n")
     assert run.client.summary() == "1 game: 1 won"
-
-
-def test_loss(runner: ClientRunner) -> None:
-    run = runner.play(["resign"], resigns)
-    assert run.client.tally == {"lose": 1}
-    assert run.gameovers() == ["lose"]
-    assert "setoption name MaxMovesToDraw value 256" in run.received
-    assert run.record().endswith("%TORYO\nT1\n")
-
-
-def test_time_up(runner: ClientRunner) -> None:
-    """The engine is stopped before it is told the end."""
-    run = runner.play(["think"], game("> #TIME_UP", "> #LOSE"))
-    assert run.client.tally == {"lose": 1}
-    assert run.received[run.received.index("stop") + 1] == "gameover lose"
-    assert "%TIME_UP" in run.record()
 
 
 def test_declaration(runner: ClientRunner) -> None:
     run = runner.play(["win"], game("%KACHI", "> %KACHI,T1", "> %KACHI", "> #JISHOGI", "> #WIN", position=ENTERED))
     assert run.client.tally == {"win": 1}
     assert run.record().endswith("%KACHI\nT1\n")
-    rows = run.record().splitlines()
-    assert "P2+FU+FU+FU *  *  *  *  *  * " in rows
-    assert "P3 *  *  *  *  *  *  *  *  * " in rows
+    assert {"P2+FU+FU+FU *  *  *  *  *  * ", "P3 *  *  *  *  *  *  *  *  * "} <= {*run.record().splitlines()}
     assert Record.from_csa_str(run.record()).result.is_win_by_declaration()
-
-
-@pytest.mark.parametrize(
-    ("cause", "outcome", "result", "mark"),
-    [
-        ("SENNICHITE", "DRAW", "draw", "%SENNICHITE"),
-        ("OUTE_SENNICHITE", "LOSE", "lose", "%+ILLEGAL_ACTION"),
-        ("OUTE_SENNICHITE", "WIN", "win", "%ILLEGAL_MOVE"),
-        ("ILLEGAL_MOVE", "WIN", "win", "%ILLEGAL_MOVE"),
-        ("MAX_MOVES", "CENSORED", "draw", "%MAX_MOVES"),
-        ("JISHOGI", "DRAW", "draw", "%JISHOGI"),
-        ("CHUDAN", "CHUDAN", "unknown", "%CHUDAN"),
-        ("TIME_UP", "LOSE", "lose", "%CHUDAN"),  # of the player who is not to move
-    ],
-)
-def test_other_ends(runner: ClientRunner, cause: str, outcome: str, result: str, mark: str) -> None:
-    run = runner.play(["7g7f"], game("+7776FU", *dict.fromkeys([f"> #{cause}", f"> #{outcome}"])))
-    assert run.client.tally == {result: 1}
-    assert run.gameovers() == [result]
-    assert f"\n{mark}\n" in run.record() + "\n"
-
-
-def test_illegal_answer_of_the_engine(runner: ClientRunner) -> None:
-    """The move is not sent: the client resigns and says why."""
-    run = runner.play(["7g7e"], resigns)
-    assert run.client.tally == {"lose": 1}
-    assert any("illegal move '7g7e'" in note for note in run.notes)
-
-
-def test_illegal_move_of_the_opponent_that_is_echoed(runner: ClientRunner) -> None:
-    """It is not searched; the verdict follows."""
-    run = runner.play(["7g7f"], game("+7776FU", "> -2288UM,T1", "> #ILLEGAL_MOVE", "> #WIN"))
-    assert run.client.tally == {"win": 1}
-    assert len(run.goes()) == 1
 
 
 def test_cut_line_and_resumed_game(runner: ClientRunner) -> None:
@@ -236,18 +225,6 @@ def test_ponder(runner: ClientRunner) -> None:
     assert run.client.tally == {"lose": 1}
 
 
-def test_an_illegal_reply_is_not_pondered(runner: ClientRunner) -> None:
-    run = runner.play(["7g7f ponder 7g7f"], game("+7776FU", "> -3334FU,T1", "resigned"), ponder=True)
-    assert len(run.goes()) == 2 and not any("ponder" in go for go in run.goes())
-
-
-def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:
-    """It is started again and searches the same position."""
-    run = runner.play(["die", "7g7f"], game("+7776FU", "win"))
-    assert run.client.tally == {"win": 1}
-    assert run.received.count("usi") == 2
-
-
 def test_engine_that_ends_before_the_game(runner: ClientRunner) -> None:
     """It is started again during the agreement."""
     late = script("log_in", "agree", lambda talk: time.sleep(0.3), "> START:test+1", "+7776FU", "win", "log_out")
@@ -283,13 +260,6 @@ def test_interrupt_before_the_agreement(runner: ClientRunner) -> None:
         talk.expect(r"REJECT test\+1|LOGOUT")
 
     assert not runner.play([], refused, games=5).client.tally
-
-
-def test_a_move_that_the_server_makes_for_the_client(runner: ClientRunner) -> None:
-    """The engine's answer to the search before it is dropped, and not taken for a resignation."""
-    steps = ("> +2726FU,T9", "> -3334FU,T1", "+7776FU", "win")
-    run = runner.play(["think", "7g7f"], game(*steps))
-    assert run.client.tally == {"win": 1}
 
 
 def test_no_fault_of_a_record_ends_the_client(runner: ClientRunner, monkeypatch: pytest.MonkeyPatch) -> None:
