@@ -27,6 +27,12 @@ def test_addresses(text: str, address: tuple[str, int]) -> None:
     assert read_address(text) == address
 
 
+@pytest.mark.parametrize("text", ["host:port", "host:99999", "::1", "", ":4081"])
+def test_bad_addresses(text: str) -> None:
+    with pytest.raises(command.UsageError, match=rf"^'{text}' is not HOST"):
+        address_of(text)
+
+
 def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "hidden")
     words = ["host", "--user", "us", "--password-env", "SECRET", "--game", "floodgate-300-10F"]
@@ -53,29 +59,11 @@ def test_bad_arguments(
     assert reason in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("server", ["host:port", "host:99999", "::1", "", ":4081"])
-def test_bad_addresses(server: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([server, *LEAST[1:]]) == 1
-    assert f"'{server}' is not HOST" in capsys.readouterr().err
-    assert main(["host", "--user", "us", "--password-env", "NO_SUCH_VARIABLE"]) == 1
-    assert capsys.readouterr().err == "the environment variable 'NO_SUCH_VARIABLE' is not set\n"
-
-
 def test_options_and_settings() -> None:
     words = ["--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "31"]
     chosen = read_arguments([*LEAST, *words])
     assert read_options(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
     assert make_settings(chosen).keep_alive == 31.0
-
-
-@pytest.mark.parametrize("option", ["--games=-1", "--margin=nan", "--keep-alive=1"])
-def test_numbers_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """argparse's error and status, with the number; 30 seconds are the protocol's minimum."""
-    with pytest.raises(SystemExit) as ended:
-        main([*LEAST, option])
-    name, _, number = option.partition("=")
-    assert ended.value.code == 2
-    assert f"argument {name}: '{number}' is not a" in capsys.readouterr().err
 
 
 def test_the_core_is_loaded_before_the_login(
