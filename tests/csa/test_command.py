@@ -30,7 +30,7 @@ def test_addresses(text: str, address: tuple[str, int]) -> None:
 @pytest.mark.parametrize("text", ["host:port", "host:99999", "::1", "", ":4081"])
 def test_bad_addresses(text: str) -> None:
     with pytest.raises(command.UsageError, match=rf"^'{text}' is not HOST"):
-        address_of(text)
+        read_address(text)
 
 
 def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:

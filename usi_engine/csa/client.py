@@ -206,7 +206,7 @@ class Client:
         if self._leaving.is_set():
             self._refuse(summary.game_id, _("leaving"))
             return
-        self._line.send(protocol.agree(summary.game_id))
+        self._line.send(f"AGREE {summary.game_id}")
         if self._is_started(game):
             self._play(game)
         # shogi-server closes the session after a game, but only when it receives another line. An empty line does no
@@ -215,7 +215,7 @@ class Client:
 
     def _refuse(self, game_id: str, reason: str) -> None:
         self._note(_("refused {game}: {reason}").format(game=game_id, reason=reason))
-        self._line.send(protocol.reject(game_id))
+        self._line.send(f"REJECT {game_id}")
 
     def _is_started(self, game: ServerGame) -> bool:
         """Return True if the opponent agrees too. ConnectionLost, EngineError."""

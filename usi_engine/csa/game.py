@@ -196,7 +196,7 @@ class ServerGame:
             return
         self._comment = floodgate_comment(self.game, answer.line.value, answer.line.pv)
         self._reply = answer.ponder
-        self._send(protocol.move(csa, self._comment))
+        self._send(f"{csa},'{self._comment}" if self._comment else csa)
 
     def _restart(self, status: str) -> None:
         self._restarts += 1

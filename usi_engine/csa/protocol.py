@@ -277,18 +277,3 @@ def read_number(fields: Mapping[str, str], name: str) -> int:
 def login(name: str, password: str) -> str:
     """Return the line that logs in."""
     return f"LOGIN {name} {password}"
-
-
-def agree(game_id: str) -> str:
-    """Return the line that accepts a game."""
-    return f"AGREE {game_id}"
-
-
-def reject(game_id: str) -> str:
-    """Return the line that refuses a game."""
-    return f"REJECT {game_id}"
-
-
-def move(csa: str, comment: str = "") -> str:
-    """Return the line of a move; `comment` is in floodgate's form, `* 30 -3334FU`."""
-    return f"{csa},'{comment}" if comment else csa
