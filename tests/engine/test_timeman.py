@@ -21,12 +21,14 @@ UNUSUAL: list[dict[str, Any]] = [{}, {"NetworkDelay2": 0}, {"SlowMover": 1000}, 
 INCREMENTS = (0, 10, 100, 1000, 10_000)
 
 
-def limits_of(times: Times, ply: int = 1, black: bool = True, **set_to: Any) -> TimeLimits:
+def limits_of(
+    go: Times | Go, ply: int = 1, black: bool = True, lateness: Lateness = timeman.ON_TIME, **set_to: Any
+) -> TimeLimits:
     """Return the limits with these options."""
     options = Options()
     for name, value in set_to.items():
         assert options.set(name, str(value).lower()) is None
-    return time_limits(Go(times), black, ply, options)
+    return time_limits(Go(go) if isinstance(go, Times) else go, black, ply, options, lateness)
 
 
 @pytest.mark.parametrize("ply", [1, 40, 119, 200, 319, 1000])
@@ -50,10 +52,33 @@ def test_the_side_to_move_counts() -> None:
     assert (limits_of(times).optimum or 0) > (limits_of(times, black=False).optimum or 0) + 5_000
 
 
-def test_byoyomi_is_used_up() -> None:
-    """Without main time, the whole byoyomi less the worst delay is used."""
-    limits = limits_of(Times(0, 0, 10_000))
-    assert (limits.optimum, limits.maximum, limits.minimum) == (8_880, 8_880, 8_880)
+GAME = Times(600_000, 600_000)
+
+
+@pytest.mark.parametrize(
+    ("go", "options", "wanted"),
+    [
+        # Without main time, the whole byoyomi less the worst delay is used.
+        (Times(0, 0, 10_000), {}, {"optimum": 8_880, "maximum": 8_880, "minimum": 8_880, "forced": 444}),
+        # movetime is used, less the margin for the answer.
+        *((Go(movetime=time), {}, {"maximum": maximum}) for time, maximum in ((1000, 970), (100, 90), (10, 5), (0, 2))),
+        # At ply 317 of 320 two moves are left.
+        (Times(60_000, 60_000), {"ply": 317, "MaxMovesToDraw": 320}, {"optimum": 29_800}),
+        # The delay is subtracted from the minimum, which is less if time is short.
+        (GAME, {"MinimumThinkingTime": 5000}, {"minimum": 4_880}), (GAME, {"MinimumThinkingTime": 0}, {"minimum": 0}),
+        (Times(10_000, 10_000), {"MinimumThinkingTime": 5000}, {"minimum": 500}),
+        # Clocks of whole seconds are rounded, except for a last second, which must last for many moves.
+        (GAME, {}, {"round_up": True}), (Times(600_001, 600_000), {}, {"round_up": False, "minimum": 0}),
+        (Times(1000, 1000), {}, {"round_up": False}), (Times(0, 0, None, 1000, 1000), {}, {"round_up": True}),
+        (Times(2000, 2000), {}, {"round_up": True}),
+        # A forced move gets a share on a game clock only; otherwise it gets the given limit.
+        *((go, {}, {"forced": None}) for go in (Go(movetime=1000), Go(GAME, searchmoves=("7g7f",)), Go(GAME, nodes=1),
+                                                Go(GAME, depth=1), Go())),
+    ],
+)  # fmt: skip
+def test_limits(go: Times | Go, options: dict[str, Any], wanted: dict[str, Any]) -> None:
+    limits = limits_of(go, **options)
+    assert {name: getattr(limits, name) for name in wanted} == wanted
 
 
 @pytest.mark.parametrize("main", [10_000, 60_000, 600_000])
@@ -64,74 +89,28 @@ def test_main_time_is_spread_over_the_game_and_byoyomi_is_added(main: int) -> No
     assert limits.maximum is not None and optimum < limits.maximum < 0.3 * main + 10_000
 
 
-def test_the_last_moves_before_a_draw_share_the_time() -> None:
-    """At ply 317 of 320 two moves are left."""
-    usable = 60_000 - timeman.RESERVED_MOVES * timeman.MOVE_OVERHEAD
-    limits = limits_of(Times(60_000, 60_000), ply=317, MaxMovesToDraw=320)
-    assert limits.optimum == pytest.approx(usable / 2, abs=1)
-
-
 def test_increment_below_main_is_in_it_already() -> None:
     """btime counts alone unless it is less than binc."""
     assert usable_time(Times(5000, 5000, None, 1000, 1000).control(0)) == 5000
     assert usable_time(Times(500, 5000, None, 1000, 1000).control(0)) == 1500
 
 
-def test_movetime() -> None:
-    """movetime is used, less the margin for the answer."""
-    maxima = [time_limits(Go(movetime=movetime), True, 1, Options()).maximum for movetime in (1000, 100, 10, 0)]
-    assert maxima == [970, 90, 5, timeman.EMERGENCY_TIME]
-
-
 @pytest.mark.parametrize("go", [Go(), Go(infinite=True), Go(depth=5), Go(Times(1, 1), infinite=True), Go(nodes=5)])
 def test_no_clock(go: Go) -> None:
-    assert time_limits(go, True, 1, Options()) == TimeLimits()
+    assert limits_of(go) == TimeLimits()
 
 
 def test_round_up() -> None:
     """On clocks of whole seconds a decision waits for the end of its second, less NetworkDelay."""
-    limits = limits_of(Times(600_000, 600_000))
-    assert limits.round_up
+    limits = limits_of(GAME)
     assert [limits.search_end(elapsed) for elapsed in (0, 1_880, 1_881, 3_000)] == [1_880, 1_880, 2_880, 3_880]
-
-
-def test_no_rounding_on_fine_clocks() -> None:
-    """A clock that is not a multiple of a second counts milliseconds: time saved is kept."""
-    limits = limits_of(Times(600_001, 600_000))
-    assert (limits.round_up, limits.minimum) == (False, 0)
-    assert limits.search_end(7) == 7
-
-
-def test_no_rounding_of_the_last_second() -> None:
-    """A last second must last for many moves; a clock with an increment is rounded."""
-    assert (limits_of(Times(1000, 1000)).maximum or 0) <= 300
-    assert limits_of(Times(0, 0, None, 1000, 1000)).round_up
-    assert limits_of(Times(2000, 2000)).round_up
-
-
-def test_minimum_thinking_time() -> None:
-    """The delay is subtracted, and the minimum is less if time is short."""
-    assert limits_of(Times(600_000, 600_000), MinimumThinkingTime=5000).minimum == 4_880
-    assert limits_of(Times(600_000, 600_000), MinimumThinkingTime=0).minimum == 0
-    assert limits_of(Times(10_000, 10_000), MinimumThinkingTime=5000).minimum == 500
+    assert limits_of(Times(600_001, 600_000)).search_end(7) == 7
 
 
 def test_slow_mover_and_ponder() -> None:
-    times = Times(600_000, 600_000)
-    usual = limits_of(times).optimum or 0
-    assert limits_of(times, SlowMover=200).optimum == pytest.approx(usual * 2, abs=2)
-    assert limits_of(times, USI_Ponder=True).optimum == pytest.approx(usual * 1.25, abs=2)
-
-
-def test_a_forced_move_gets_a_share_on_a_game_clock_only() -> None:
-    """With movetime, nodes, depth or searchmoves it gets the given limit."""
-    game = Times(600_000, 600_000)
-    limits = time_limits(Go(game), True, 1, Options())
-    assert limits.forced is not None and limits.optimum is not None
-    assert limits.forced == limits.optimum // 20 > 0
-    assert limits_of(Times(0, 0, 10_000)).forced is not None
-    for go in (Go(movetime=1000), Go(game, searchmoves=("7g7f",)), Go(game, nodes=1), Go(game, depth=1), Go()):
-        assert time_limits(go, True, 1, Options()).forced is None
+    usual = limits_of(GAME).optimum or 0
+    assert limits_of(GAME, SlowMover=200).optimum == pytest.approx(usual * 2, abs=2)
+    assert limits_of(GAME, USI_Ponder=True).optimum == pytest.approx(usual * 1.25, abs=2)
 
 
 def test_moves_to_go() -> None:
@@ -165,7 +144,7 @@ def late_by(*figures: float) -> Lateness:
 
 
 def time_at(byoyomi: int, lateness: Lateness) -> int:
-    return time_limits(Go(Times(0, 0, byoyomi)), True, 1, Options(), lateness).maximum or 0
+    return limits_of(Times(0, 0, byoyomi), lateness=lateness).maximum or 0
 
 
 @pytest.mark.parametrize(("byoyomi", "usual"), [(100, 90), (200, 185), (1000, 945), (10_000, 8_880)])
@@ -229,8 +208,7 @@ def test_delays_that_no_margin_could_cover_cost_nothing() -> None:
 
 
 def test_lateness_does_not_matter_on_a_long_clock() -> None:
-    go = Go(Times(0, 0, 10_000))
-    assert time_limits(go, True, 1, Options(), late_by(100, 100)) == time_limits(go, True, 1, Options())
+    assert limits_of(Times(0, 0, 10_000), lateness=late_by(100, 100)) == limits_of(Times(0, 0, 10_000))
 
 
 @pytest.mark.parametrize("late", [0, 10, 20])
@@ -238,7 +216,7 @@ def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
     """Sudden death with 10 s: each of 110 moves comes late by `late`, and as much again is lost on the way."""
     left, lateness = 10_000, Lateness()
     for move in range(110):
-        limits = time_limits(Go(Times(left, left, None, 0, 0)), True, 2 * move + 1, Options(), lateness)
+        limits = limits_of(Times(left, left, None, 0, 0), 2 * move + 1, lateness=lateness)
         assert limits.optimum is not None and limits.maximum is not None
         left -= (limits.maximum if move % 8 == 7 else limits.optimum) + 2 * late
         lateness.record(late)
@@ -246,9 +224,9 @@ def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
 
 
 def test_one_halt_leaves_a_falling_clock_its_time() -> None:
-    go = Go(Times(10_000, 10_000, None, 0, 0))
-    usual = time_limits(go, True, 41, Options(), late_by(*[0] * 20)).optimum or 0
-    after = time_limits(go, True, 41, Options(), late_by(*[0] * 20, 300, *[0] * 10)).optimum or 0
+    clock = Times(10_000, 10_000, None, 0, 0)
+    usual = limits_of(clock, 41, lateness=late_by(*[0] * 20)).optimum or 0
+    after = limits_of(clock, 41, lateness=late_by(*[0] * 20, 300, *[0] * 10)).optimum or 0
     assert after >= usual * 0.75
 
 

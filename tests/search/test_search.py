@@ -39,7 +39,7 @@ def test_value_of_being_mated(worker: Worker, mate_problems: list[MateProblem]) 
     sfen, solution = next((sfen, solution) for plies, sfen, solution in mate_problems if plies == 3)
     board = Board(sfen)
     board.push(solution[0])
-    assert deepen(worker, board, 6) == 2 - DECLARATION
+    assert deepen(worker, board, 6) == 2 - MATE
 
 
 def test_principal_variation_is_legal_and_leads_with_the_root_move(worker: Worker) -> None:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import copy
 import logging
 import os
-import queue
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
 from usi_engine.api.usi_process import UsiEngine
@@ -30,7 +29,7 @@ from usi_engine.search.threads import Runner
 from usi_engine.search.timeman import time_limits
 from usi_engine.usi.options import DECLARED, Option, Options
 from usi_engine.usi.protocol import Go
-from usi_engine.waiting import WATCH_SECONDS, next_item
+from usi_engine.waiting import WATCH_SECONDS
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 # A value of the option EvalFile, piece values by letter, or a loaded evaluation; None: usual piece values.
 EvaluationSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, int] | Evaluation | None"
-Found = TypeVar("Found")
 MEGABYTES = 64
 OWN_DEFAULTS = {"Threads": 1, "USI_Hash": MEGABYTES}
 # Options that concern only what is printed, `go mate`, or an argument of `analyse`.
@@ -166,7 +164,13 @@ class Engine(SearchEngine):
                 finally:
                     resources.wait_for_helpers()
 
-            return spec, control, decided(board, spec.rules.declaration) or self._interruptible(run)
+            try:
+                # On another thread: Ctrl-C reaches the calling one only in Python code.
+                found = decided(board, spec.rules.declaration) or self._runner.submit(run).result()
+            except KeyboardInterrupt:
+                self._end_search()
+                raise
+            return spec, control, found
 
     @contextmanager
     def _exclusive_resources(self) -> Iterator[Resources]:
@@ -178,26 +182,6 @@ class Engine(SearchEngine):
             finally:
                 if self._closed:
                     self._resources = None
-
-    def _interruptible(self, search: Callable[[], Found]) -> Found:
-        """Run a search on another thread: Ctrl-C reaches the calling one only in Python code."""
-        results = queue.SimpleQueue[Found | BaseException]()
-
-        def run() -> None:
-            try:
-                results.put(search())
-            except BaseException as error:
-                results.put(error)
-
-        try:
-            self._runner.submit(run)
-            result = next_item(results)
-        except KeyboardInterrupt:
-            self._end_search()
-            raise
-        if isinstance(result, BaseException):
-            raise result
-        return result
 
     def _end_search(self) -> None:
         """End the search of the other thread, if any."""

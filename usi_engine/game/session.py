@@ -26,6 +26,7 @@ from usi_engine.language import text_of
 from usi_engine.search.resources import Resources
 from usi_engine.search.search_control import NoStop, SearchControl
 from usi_engine.search.spec import spec_of
+from usi_engine.search.threads import Runner
 from usi_engine.search.timeman import INITIAL_LATENESS, Lateness, TimeLimits, time_limits
 from usi_engine.usi import protocol
 from usi_engine.usi.options import TUNING_PREFIX, Options
@@ -112,7 +113,10 @@ class CommandQueue:
 
 
 class Session:
-    """A session: `post` takes commands from any thread, `run` carries them out until `quit`."""
+    """A session: `post` takes commands from any thread, `run` carries them out until `quit`.
+
+    RuntimeError if the thread for jobs cannot be started.
+    """
 
     def __init__(self, writer: Writer, load: Callable[[], Core]) -> None:
         self._writer = writer
@@ -121,8 +125,7 @@ class Session:
         self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
         self._queue = CommandQueue()
         # One thread for all jobs: if the system refuses it, that shows at the start, not in the middle of a game.
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._job_thread = threading.Thread(target=self._carry_out_jobs, name="jobs", daemon=True)
+        self._jobs = Runner("jobs")
         self._job: Job | None = None
         self._board: Board | None = None
         self._position_refused = False
@@ -138,13 +141,11 @@ class Session:
         self._events.put((time.perf_counter(), command))
 
     def run(self) -> None:
-        """Carry out commands until quit. RuntimeError if the thread for jobs cannot be started."""
-        self._job_thread.start()
+        """Carry out commands until quit."""
         with suppress(queue.Empty):
             while not self._ended:
                 self._step(*self._events.get(timeout=self._seconds_to_quit()))
-        self._jobs.put(None)
-        self._job_thread.join(self._seconds_to_quit())
+        self._jobs.join(self._seconds_to_quit())
 
     def _seconds_to_quit(self) -> float | None:
         """Return the rest of QUIT_SECONDS, None before `quit`."""
@@ -217,16 +218,15 @@ class Session:
         self._job = Job(control, go, control.stop if control else stop, on_clock)
         if self._quit_by is not None and self._job.stop:
             self._job.stop()
-        self._jobs.put(work)
+        self._jobs.submit(lambda: self._carry_out_job(work))
 
-    def _carry_out_jobs(self) -> None:
-        while (work := self._jobs.get()) is not None:
-            try:
-                work()
-            except Exception as error:
-                self._writer.info(sentence_of(error, "error"))
-            finally:
-                self._events.put((time.perf_counter(), JobDone()))
+    def _carry_out_job(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            self._writer.info(sentence_of(error, "error"))
+        finally:
+            self._events.put((time.perf_counter(), JobDone()))
 
     # ---- commands ----
 

@@ -12,13 +12,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from usi_engine.core import Core
 from usi_engine.memory import check_free
 from usi_engine.search.results import Analysis
 from usi_engine.search.timeman import LastMove
 from usi_engine.usi.options import Options, usable_cores
+from usi_engine.waiting import next_item
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -29,6 +31,7 @@ DEPTH_ONE_NODES = 2000
 # Weight of the worst value in the vote, in centipawns.
 MIN_VOTE = 14
 
+Result = TypeVar("Result")
 Tasks = queue.SimpleQueue[Callable[[], None] | None]
 
 
@@ -58,6 +61,34 @@ def game_rules(options: Options) -> GameRules:
     )
 
 
+class Task(Generic[Result]):
+    """A call that another thread carries out. Unlike a Future it is whole after an interrupt of a wait for it."""
+
+    def __init__(self, call: Callable[[], Result]) -> None:
+        self._call, self._results = call, queue.SimpleQueue[Result | Raised]()
+
+    def carry_out(self) -> None:
+        """Call the function on this thread."""
+        try:
+            self._results.put(self._call())
+        except BaseException as error:
+            self._results.put(Raised(error))
+
+    def result(self) -> Result:
+        """Wait for the result, once. KeyboardInterrupt; the error of the call."""
+        result = next_item(self._results)
+        if isinstance(result, Raised):
+            raise result.error
+        return result
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The error of a task."""
+
+    error: BaseException
+
+
 class Runner:
     """A thread that carries out one task after the other as long as this object lives.
 
@@ -74,54 +105,38 @@ class Runner:
     def __del__(self) -> None:
         self._tasks.put(None)
 
-    def submit(self, task: Callable[[], None]) -> None:
-        """Queue a task, which must not raise."""
-        self._tasks.put(task)
+    def submit(self, call: Callable[[], Result]) -> Task[Result]:
+        """Queue a task."""
+        task = Task(call)
+        self._tasks.put(task.carry_out)
+        return task
 
     def is_current(self) -> bool:
         """Return whether the caller is one of its tasks, which must not wait for the others."""
         return threading.current_thread() is self._thread
 
-    def join(self) -> None:
-        """Wait until all tasks are done."""
+    def join(self, seconds: float | None = None) -> None:
+        """Wait until all tasks are done, but not longer than `seconds`."""
         done = queue.SimpleQueue[None]()
         self._tasks.put(lambda: done.put(None))
-        done.get()
-
-
-class Helper:
-    """A worker with a thread of its own."""
-
-    def __init__(self, worker: Worker) -> None:
-        """Start the thread. RuntimeError if the system refuses it."""
-        self.worker = worker
-        self._runner = Runner("helper")
-        self._idle = threading.Event()
-        self._idle.set()
-
-    def start(self, search: Callable[[Worker], None]) -> None:
-        """Begin a search; the one before must have ended."""
-        self._idle.clear()
-        self._runner.submit(lambda: self._run(search))
-
-    def join(self) -> None:
-        """Wait until the search has ended."""
-        self._idle.wait()
-
-    def _run(self, search: Callable[[Worker], None]) -> None:
-        # The main thread runs the same loop and reports its errors.
-        try:
-            with suppress(Exception):
-                search(self.worker)
-        finally:
-            self._idle.set()
+        with suppress(queue.Empty):
+            done.get(timeout=seconds)
 
 
 def carry_out(tasks: Tasks) -> None:
     """Run the tasks of a runner on its thread."""
     while (task := tasks.get()) is not None:
         task()
-        del task  # frees the helper if nothing else refers to it
+        del task  # frees what only the task refers to
+
+
+class Helper(Runner):
+    """A worker with a thread of its own."""
+
+    def __init__(self, worker: Worker) -> None:
+        """Start the thread. RuntimeError if the system refuses it."""
+        super().__init__("helper")
+        self.worker = worker
 
 
 class ThreadPool:
@@ -138,6 +153,7 @@ class ThreadPool:
         self._stop = stop
         self._weights = weights
         self._helpers: list[Helper] = []
+        self._jobs: list[Task[None]] = []
         self._results: dict[Worker, Analysis] = {}
         self._used = False
         self.last_move = LastMove()
@@ -182,8 +198,7 @@ class ThreadPool:
             self.table.clear(workers.index(worker), len(workers))
             worker.new_game()
 
-        for helper in self._helpers:
-            helper.start(clear)
+        self._start(clear)
         clear(self.main)
         self.join_helpers()
 
@@ -213,8 +228,7 @@ class ThreadPool:
                 self._results[worker] = result
 
         self._results = {}
-        for helper in self._helpers:
-            helper.start(run)
+        self._start(run)
 
     def stop_helpers(self) -> None:
         """Set the stop token. The results can be used before the helpers have stopped."""
@@ -223,8 +237,13 @@ class ThreadPool:
 
     def join_helpers(self) -> None:
         """Wait until the helpers have stopped."""
-        for helper in self._helpers:
-            helper.join()
+        while self._jobs:
+            with suppress(Exception):  # the main thread does the same and reports its errors
+                self._jobs.pop().result()
+
+    def _start(self, job: Callable[[Worker], None]) -> None:
+        """Begin a job for every helper on its thread; those before must have ended."""
+        self._jobs = [helper.submit(partial(job, helper.worker)) for helper in self._helpers]
 
     def helper_results(self) -> list[Analysis]:
         """Return each helper's result of its last finished depth."""
