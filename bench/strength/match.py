@@ -39,7 +39,8 @@ from usi_engine.learn.workers import Work
 from usi_engine.records import ends
 from usi_engine.records.ends import End
 from usi_engine.records.files import write_text
-from usi_engine.records.formats import TimedMove, text_of_moves
+from usi_engine.records.formats import record_of_moves, text_of
+from usi_engine.records.tree import Node
 from usi_engine.rules import End as GameEnd
 from usi_engine.search.results import Limit
 from usi_engine.usi.arguments import real, whole
@@ -159,10 +160,10 @@ def save_record(folder: Path, row: Row, names: Sequence[str], kind: str) -> None
     """Write a game as a record in this format, with values in floodgate's comments (Black's). RecordError, OSError."""
     sign = -1 if is_white(row["opening"]) else 1
     comments = ["" if value is None else f"** {value * sign * (-1) ** ply}" for ply, value in enumerate(row["values"])]
-    moves = map(TimedMove, row["moves"].split(), row["milliseconds"], comments)
+    moves = map(Node, row["moves"].split(), row["milliseconds"], comments)
     players = {"先手": names[row["black"]], "後手": names[1 - row["black"]]}
     path = folder / f"game-{row['game'] + 1:04}.{kind}"
-    write_text(path, text_of_moves(kind, row["opening"], moves, end_of(row), players))
+    write_text(path, text_of(record_of_moves(row["opening"], moves, end_of(row), players), kind))
 
 
 def end_of(row: Row) -> End:

@@ -61,6 +61,21 @@ def test_mates_and_ended_games(analyst: Analyst) -> None:
     assert (drawn.score.value, drawn.score.mate, drawn.lines) == (0, None, ())
 
 
+@pytest.mark.parametrize(("text", "words"), [
+    ("6B2/7Rl/6S2/7GB/8k/8N/9/9/9 b r3g3s3n3l18p 1 moves 2b1b+", ["mate 9", "blunder", "Missed mate in 9."]),
+    ("1+P+P+P+P+P+P+P1/2+B+BK+R+R2/2+P+P5/9/9/9/9/4k4/9 b 4G4S4N4L9P 1 moves P*5e",
+     ["+20000", "Black wins by declaration", "+20000", "Black wins by declaration"]),
+])  # fmt: skip
+def test_mates_and_declarations_are_found(
+    text: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The mate solver is asked first; a declaration is said one ply before too."""
+    source = tmp_path / "a.usi"
+    source.write_text(f"sfen {text}\n", encoding="utf-8")
+    assert main([str(source), "--nodes", "20000", *QUICK[2:]]) == 0
+    assert re.search(".*".join(map(re.escape, words)), capsys.readouterr().out, re.S)
+
+
 # ---- outputs ----
 
 

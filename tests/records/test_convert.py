@@ -37,19 +37,6 @@ def test_moves_and_start_survive(source: str, to: str, tmp_path: Path) -> None:
         assert after.players == before.players
 
 
-@pytest.mark.parametrize("to", ["kif", "ki2", "csa", "jkf"])
-def test_comments_and_times_survive(to: str, tmp_path: Path) -> None:
-    out = tmp_path / f"game.{to}"
-    main([GAME, "--out", str(out)])
-    record = game_of(out).record
-    assert record.root.comment == "自己対局の棋譜。"
-    third = record.main_line[2]
-    assert third.comment == "角交換を待つ。"
-    assert third.milliseconds == (None if to == "ki2" else 5000)  # KI2 has no times
-    assert record.end is not None
-    assert record.end.name == "TORYO"
-
-
 @pytest.mark.parametrize(
     "suffix, encoding", [(".kif", "cp932"), (".kifu", "utf-8"), (".ki2", "cp932"), (".csa", "utf-8")]
 )
@@ -92,25 +79,6 @@ def test_csa_in_shift_jis(
 def test_byoyomi_and_date_of_kif(limit: str, line: str, tmp_path: Path) -> None:
     text = f"持ち時間：{limit}\n秒読み：30秒\n対局日：2020/01/01\n手合割：平手\n   1 ７六歩(77)\n"
     assert f"V2.2\n{line}\n$START_TIME:2020/01/01\nPI\n" in converted(text, ".kifu", "csa", tmp_path)
-
-
-@pytest.mark.parametrize("to", ["kif", "ki2", "jkf"])
-@pytest.mark.parametrize("suffix", [".jkf", ".kifu"])
-@pytest.mark.parametrize(("word", "name"), [("先手の勝ち", "TORYO"), ("後手の勝ち", ""), ("切断", "")])
-def test_ends_in_words(word: str, name: str, suffix: str, to: str, tmp_path: Path) -> None:
-    move = '{"from":{"x":7,"y":7},"to":{"x":7,"y":6},"piece":"FU"}'
-    jkf = f'{{"moves":[{{}},{{"move":{move}}},{{"special":"{word}"}}]}}'
-    converted(jkf if suffix == ".jkf" else f"手合割：平手\n   1 ７六歩(77)\n   2 {word}\n", suffix, to, tmp_path)
-    end = game_of(tmp_path / f"out.{to}").end
-    assert (end.name if end else "") == name
-
-
-@pytest.mark.parametrize("to", ["kif", "ki2", "csa"])
-def test_floodgate_comments_survive(to: str, tmp_path: Path) -> None:
-    text = "PI\n+\n+7776FU\n'** 50 -3334FU +2726FU\n-3334FU\n'** 40\n'*words\n"
-    again = converted(text, ".csa", to, tmp_path)
-    mark = "'" if to == "csa" else ""
-    assert {f"{mark}** 50 -3334FU +2726FU", f"{mark}** 40", f"{mark}*words"} <= set(again.splitlines())
 
 
 def test_lines_of_engines_keep_their_stars(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ from usi_engine.clock import Clock
 from usi_engine.csa import protocol
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
 from usi_engine.language import _
-from usi_engine.records.formats import TimedMove
 from usi_engine.records.notation import name_moves
 from usi_engine.records.position import read_position
-from usi_engine.records.tree import unmarked_text
+from usi_engine.records.tree import Node, unmarked_text
 from usi_engine.rules import End, LiveGame
 from usi_engine.usi.process import Answer, EngineError, EngineGone, EngineProcess
 from usi_engine.usi.protocol import Times, position_words
@@ -93,9 +92,9 @@ class ServerGame:
             self._record_move(made)
 
     @property
-    def played(self) -> list[TimedMove]:
+    def played(self) -> list[Node]:
         """The moves with their times and comments; another thread may read them."""
-        return list(map(TimedMove, self.game.moves, self.game.milliseconds, self._comments))
+        return list(map(Node, self.game.moves, self.game.milliseconds, self._comments))
 
     def begin(self) -> None:
         """Begin the game after both players have agreed."""

@@ -13,11 +13,11 @@ from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.game import ServerGame
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
-from usi_engine.records import csa, ends
+from usi_engine.records import csa, ends, formats
 from usi_engine.records.csa import words_of
 from usi_engine.records.ends import End
 from usi_engine.records.files import write_text
-from usi_engine.records.formats import decoded, local_time, text_of_moves
+from usi_engine.records.formats import decoded, local_time, record_of_moves
 from usi_engine.usi.output import printable
 
 ENDED = "終了日時"
@@ -103,7 +103,8 @@ class RunningRecord:
     def _write(self, *, ended: bool) -> Path:
         game = self._game
         header = make_header(game, ended=ended)
-        text = text_of_moves("csa", game.game.start, game.played, end_of_game(game), header)
+        record = record_of_moves(game.game.start, game.played, end_of_game(game), header)
+        text = formats.text_of(record, "csa")
         if self._path:
             write_text(self._path, text)
         else:
@@ -143,7 +144,7 @@ def is_first_part(path: Path, game: ServerGame) -> bool:
 
     A record without the time of its end may be that of another client, which still plays.
     """
-    offered = [move.usi for move in game.played[: len(game.summary.moves)]]
+    offered = [move.move for move in game.played[: len(game.summary.moves)]]
     if not offered:
         return False
     try:

@@ -12,10 +12,10 @@ from usi_engine.records import ends
 from usi_engine.records.ends import End
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
-from usi_engine.records.formats import FORMATS, SUFFIXES, TimedMove, local_time, record_of_moves, text_of
+from usi_engine.records.formats import FORMATS, SUFFIXES, local_time, record_of_moves, text_of
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.position import EVEN_SIDES, HANDICAP_SIDES, sides_at
-from usi_engine.records.tree import Record
+from usi_engine.records.tree import Node, Record
 from usi_engine.rules import End as GameEnd
 
 LEVEL = re.compile(rf"{NAME}.* level (1?\d|20)$")
@@ -44,7 +44,7 @@ def make_record(game: PersonGame) -> Record:
     """Return the record of a game. One that goes on from a record keeps its date."""
     header = dict(zip(sides_at(game.start), game.players, strict=True))
     header[DATE] = game.record.header.get(DATE) or local_time()
-    return record_of_moves(game.start, map(TimedMove, game.moves, game.milliseconds), convert_end(game), header)
+    return record_of_moves(game.start, map(Node, game.moves, game.milliseconds), convert_end(game), header)
 
 
 def load(path: Path) -> Record:

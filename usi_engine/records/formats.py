@@ -156,31 +156,17 @@ CommentOf = Callable[[Any], str | None]
 OWN: CommentOf = attrgetter("comment")
 
 
-@dataclass(frozen=True)
-class TimedMove:
-    """A move in USI, the time it took in milliseconds, and its comment."""
-
-    usi: str
-    milliseconds: int
-    comment: str = ""
-
-
 def local_time(seconds: float | None = None) -> str:
     """Return the time, or the present one, in the form of records."""
     return time.strftime("%Y/%m/%d %H:%M:%S", time.localtime(seconds))
 
 
-def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> str:
-    """Return a game as text of this format. RecordError."""
-    return text_of(record_of_moves(start, moves, end, header), kind)
-
-
-def record_of_moves(start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> Record:
-    """Return the record of a game without variations; empty lines of the header are left out."""
+def record_of_moves(start: str, moves: Iterable[Node], end: End, header: Mapping[str, str]) -> Record:
+    """Return the record of a game of these moves; empty lines of the header and empty comments are left out."""
     record = Record(start, header={key: value for key, value in header.items() if value})
     node = record.root
-    for move in moves:
-        node = node.add(move.usi, move.milliseconds, move.comment or None)
+    for made in moves:
+        node = node.add(made.move, made.milliseconds, made.comment or None)
     node.end = end
     return record
 
