@@ -17,7 +17,7 @@ from tests.programs import ROOT
 from usi_engine.core import load_core
 from usi_engine.search import skill as skills
 from usi_engine.search.results import Score, Variation
-from usi_engine.search.skill import BLIND_LEVEL, FULL_STRENGTH, Skill, allows_mate, choose_line, is_loud, skill_of
+from usi_engine.search.skill import BLIND_LEVEL, FULL_STRENGTH, Skill, allows_mate, choose_line, is_tactical, skill_of
 from usi_engine.search.spec import Spec, spec_of
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
@@ -88,13 +88,13 @@ def opening() -> Board:
 
 
 def test_loud_moves_are_seen_sooner() -> None:
-    """A capture, a promotion and a check are loud."""
+    """A capture, a promotion and a check are tactical."""
     board = opening()
-    assert all(is_loud(board, move) for move in ("8h2b", "8h2b+", "8h3c+"))
-    assert not any(is_loud(board, move) for move in ("8h4d", "2g2f"))
+    assert all(is_tactical(board, move) for move in ("8h2b", "8h2b+", "8h3c+"))
+    assert not any(is_tactical(board, move) for move in ("8h4d", "2g2f"))
     pvs = [("8h2b+",), ("2g2f", "2b8h+"), ("2g2f", "8c8d")]
     assert skills.visibility(board, pvs[0]) < skills.visibility(board, pvs[1]) < skills.visibility(board, pvs[2]) == 1
-    assert is_loud(Board(MATE), "G*5b")
+    assert is_tactical(Board(MATE), "G*5b")
 
 
 def test_a_capture_is_missed_less_often_than_a_quiet_move() -> None:

@@ -42,8 +42,8 @@ def test_every_move_comes_once_and_a_hash_move_first(seed: int, purpose: str) ->
         wanted = expected(purpose, position, moves, probe, threshold)
         found = picker.pick(probe, purpose, threshold=threshold, ply=rng.randrange(6))
         assert sorted(found) == sorted(wanted), position.sfen()
-        loud = [move for move in moves if not is_quiet(position, move)]
-        if allowed := moves if purpose == "main" or position.is_check() else loud:
+        tactical = [move for move in moves if not is_quiet(position, move)]
+        if allowed := moves if purpose == "main" or position.is_check() else tactical:
             hash_move = rng.choice(allowed)
             found = picker.pick(probe, purpose, hash_move, threshold=threshold)
             assert found[0] == hash_move

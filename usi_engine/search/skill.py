@@ -28,9 +28,9 @@ FULL_STRENGTH = 20
 BLIND_LEVEL = 1
 # Standard deviation of the error in centipawns at level 0, and its factor per level.
 ERROR, ERROR_LEFT = 5000.0, 0.77
-# Factors of the error for a loud move (a capture, a promotion or a check), and for a loud reply.
-LOUD, LOUD_ANSWER = 0.4, 0.6
-# Bonus of a loud move in standard deviations: about the error of the most overrated of many quiet moves.
+# Factors of the error for a tactical move (a capture, a promotion or a check), and for a tactical reply.
+TACTICAL, TACTICAL_ANSWER = 0.4, 0.6
+# Bonus of a tactical move in standard deviations: about the error of the most overrated of many quiet moves.
 EYE_CATCHING = 1.0
 # Node limit: the depth is the usual limit, but positions with many moves would take long.
 NODES = 100_000
@@ -86,7 +86,7 @@ def allows_mate(board: Board, move: str) -> bool:
 def judged(core: Core, board: Board, line: Variation, skill: Skill, seed: int) -> float:
     """Return the value of a line with the skill's error."""
     deviations = visibility(board, line.pv) * deviation(f"{seed} {board.sfen()} {line.move}")
-    noticed = EYE_CATCHING if is_loud(board, line.move) else 0.0
+    noticed = EYE_CATCHING if is_tactical(board, line.move) else 0.0
     seen = certain(core, line.score) if skill.sees_mates else max(min(line.value, BLIND_CERTAIN), -BLIND_CERTAIN)
     return seen + skill.error * (deviations + noticed)
 
@@ -101,16 +101,16 @@ def certain(core: Core, score: Score) -> int:
 
 def visibility(board: Board, pv: Sequence[str]) -> float:
     """Return the factor of the error: 1 for a quiet move with a quiet reply."""
-    own = LOUD if is_loud(board, pv[0]) else 1.0
+    own = TACTICAL if is_tactical(board, pv[0]) else 1.0
     if len(pv) < 2:
         return own
     board.push(pv[0])
-    answer = LOUD_ANSWER if is_loud(board, pv[1]) else 1.0
+    answer = TACTICAL_ANSWER if is_tactical(board, pv[1]) else 1.0
     board.pop()
     return own * answer
 
 
-def is_loud(board: Board, move: str) -> bool:
+def is_tactical(board: Board, move: str) -> bool:
     """Return whether a legal move captures, promotes or gives check."""
     return move.endswith("+") or board.piece_at(move[2:4]) is not None or board.gives_check(move)
 

@@ -60,8 +60,8 @@ LATENESS_FACTOR = 2.0
 FEW_ANSWERS = 16
 MAX_LATENESS = 400
 # A late answer increases the margin of the next moves, less at each.
-MAX_SHOCK = 100
-SHOCK_DECAY = 0.75
+MAX_PEAK = 100
+PEAK_DECAY = 0.75
 # Assumed before the first move.
 INITIAL_LATENESS = 30.0
 # The margin never leaves less than this share of the usable time.
@@ -94,20 +94,20 @@ class Lateness:
 
     def __init__(self, initial: float = 0.0) -> None:
         self._recent: deque[float] = deque(maxlen=RECENT_ANSWERS)
-        self._shock = initial
+        self._peak = initial
 
     def record(self, milliseconds: float) -> None:
         """Add the delay of one answer, 0 if it was in time."""
         late = min(max(milliseconds, 0.0), MAX_LATENESS)
         self._recent.append(late)
-        self._shock = max(self._shock * SHOCK_DECAY, min(late, MAX_SHOCK))
+        self._peak = max(self._peak * PEAK_DECAY, min(late, MAX_PEAK))
 
     def margin(self, most: int) -> int:
         """Return milliseconds to add to the usual margin, at most `most`; longer delays cannot be made up for."""
         coverable = sorted(late for late in self._recent if late <= most)
         habit = coverable[-2] if len(coverable) > 1 else 0.0
         factor = LATENESS_FACTOR + FEW_ANSWERS / max(len(self._recent), 1)
-        return min(math.ceil(max(habit * factor, self._shock)), MAX_LATENESS, max(most, 0))
+        return min(math.ceil(max(habit * factor, self._peak)), MAX_LATENESS, max(most, 0))
 
     @property
     def overhead(self) -> int:
