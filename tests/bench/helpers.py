@@ -1,4 +1,4 @@
-"""Positions and a runner for tests of the benches."""
+"""A runner for tests of the benches."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-
-# No capture and no mate.
-QUIET = "4k4/9/9/9/9/4G4/9/9/4K4 b - 1"
-MATE_IN_ONE = "7k1/6P2/7G1/8L/9/9/9/9/9 b 2r2b3g4s4n3l17p 1"
 
 
 def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:

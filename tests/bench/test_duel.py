@@ -83,57 +83,24 @@ def test_a_record_is_resumed_and_no_pair_is_played_twice(
         run_line(duel, monkeypatch, f"{line} --games 5")
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["duel A --book", "duel A --book-b", "duel A --weights-b", "duel A --openings", "spsa LmrBase:10 --weights"],
-)
-def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_path: Path) -> None:
-    """The corrected command can use the folder afterwards."""
-    none, folder = tmp_path / "none.db", tmp_path / "kept"
-    module, *words = command.split()
-    line = [sys.executable, "-m", f"bench.strength.{module}", *words, str(none), "--keep", str(folder)]
-    done = run_command(line)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
-    assert str(none) in done.stderr
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("change", ["--nodes 31", "--set LmrBase=500", "--weights-b <internal>", "--seed 2"])
+@pytest.mark.parametrize("change", ["program", "weights", "folder", "nodes"])
 def test_a_record_of_other_conditions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    line = f"duel A --games 2 {PIECE_VALUES} --keep {tmp_path}"
-    run_line(duel, monkeypatch, line)
-    before = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"other conditions \(\w+\): name another folder"):
-        run_line(duel, monkeypatch, f"{line} {change}")
-    assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8") == before
-
-
-def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = argparse.Namespace(nodes=1, keep=tmp_path)
-    for _ in range(2):
-        kept_rows(arguments, "rows")
-    monkeypatch.setattr("core_ext.__path__", [str(tmp_path)])
-    with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
-        kept_rows(arguments, "rows")
-
-
-def test_a_record_with_other_contents_of_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file may be named by an argument, be in a network's folder or in the package."""
+    """Another argument, a file that it names, the network of a folder, or the program."""
     network = tmp_path / "network" / "nn.bin"
     network.parent.mkdir()
-    for name, weights in (("file", network), ("folder", str(network.parent))):
-        network.write_bytes(b"one")
-        arguments = argparse.Namespace(weights=weights, keep=tmp_path / name)
-        kept_rows(arguments, "rows")
-        network.write_bytes(b"two")
-        with pytest.raises(SystemExit, match=r"other conditions \(weights\)"):
-            kept_rows(arguments, "rows")
+    network.write_bytes(b"one")
     monkeypatch.setattr("usi_engine.__path__", [str(tmp_path)])
     (tmp_path / "data").mkdir()
-    kept_rows(argparse.Namespace(keep=tmp_path), "rows")
-    (tmp_path / "data" / "nn.bin").write_bytes(b"three")
-    with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
-        kept_rows(argparse.Namespace(keep=tmp_path), "rows")
+    values = {"nodes": 1, "weights": network, "folder": str(network.parent)}
+    arguments = argparse.Namespace(keep=tmp_path / "kept", **{change: values.get(change)})
+    for _ in range(2):
+        kept_rows(arguments, "rows")
+    if change == "nodes":
+        arguments.nodes = 2
+    else:
+        (tmp_path / "data" / "nn.bin" if change == "program" else network).write_bytes(b"two")
+    with pytest.raises(SystemExit, match=rf"other conditions \({change}\): name another folder"):
+        kept_rows(arguments, "rows")
 
 
 def test_a_constant_of_the_search_is_a_whole_number() -> None:
@@ -148,16 +115,20 @@ def test_a_constant_of_the_search_is_a_whole_number() -> None:
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
+        ("duel A --book none.db", "none.db"),
+        ("duel A --weights-b none.bin", "none.bin"),
+        ("duel A --openings none.sfen", "none.sfen"),
+        ("spsa LmrBase:10 --weights none.bin", "none.bin"),
         ("duel A --set LmrBase=99999999", "'99999999' is not a whole number from -3000 to 4000"),
         ("duel A --clock 10+1 --set MARGIN_SHARE=inf", "'inf' is not a number from 0 to"),
         ("duel A --set-b MARGIN_SHARE=0.5", "duel: MARGIN_SHARE needs --clock"),
         ("spsa LmrBase:inf", "'inf' is not a number from 0 to 7000"),
-        ("spsa LmrBase:nan", "'nan' is not a number from 0 to 7000"),
         ("spsa LmrBase", "'' is not a number from 0 to 7000"),
         ("spsa LmrBase:9 --rate nan", "'nan' is not a number from 0 to 1"),
     ],
 )
-def test_a_wrong_value_is_named_and_nothing_is_begun(words: str, fault: str, tmp_path: Path) -> None:
+def test_a_fault_is_named_and_nothing_is_begun(words: str, fault: str, tmp_path: Path) -> None:
+    """The corrected command can use the folder afterwards."""
     module, *others = words.split()
     done = run_command([sys.executable, "-m", f"bench.strength.{module}", *others, "--keep", str(tmp_path / "kept")])
     assert done.returncode and fault in done.stderr and "Traceback" not in done.stderr

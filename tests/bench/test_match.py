@@ -52,18 +52,12 @@ def received(folder: Path, name: str, word: str) -> list[str]:
     return [line for line in lines if line.split()[0] == word]
 
 
-@pytest.mark.parametrize(
-    ("text", "limits"),
-    [("10", (10000, 0, 0)), ("10+0.1", (10000, 0, 100)), ("0/0.1", (0, 100, 0)), ("60/1", (60000, 1000, 0))],
-)
-def test_a_clock_is_read(text: str, limits: tuple[int, int, int]) -> None:
-    assert match.clock(text) == TimeControl(*limits)
-
-
-@pytest.mark.parametrize("text", ["", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"])
-def test_a_wrong_clock_is_quoted(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"'{text}' is not MAIN")):
-        match.clock(text)
+def test_a_clock_is_read() -> None:
+    clocks = {"10": (10000, 0, 0), "10+0.1": (10000, 0, 100), "0/0.1": (0, 100, 0), "60/1": (60000, 1000, 0)}
+    assert {text: match.clock(text) for text in clocks} == {text: TimeControl(*clock) for text, clock in clocks.items()}
+    for text in ("", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"):
+        with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"'{text}' is not MAIN")):
+            match.clock(text)
 
 
 def test_an_engine_plays_on_one_thread_without_a_book() -> None:
@@ -113,8 +107,10 @@ def test_clocks(engines: Players, tmp_path: Path) -> None:
     assert received(tmp_path, "A", "go")[0] == "go btime 60000 wtime 60000 binc 1000 winc 1000"
 
 
-def test_late_answers(engines: Players) -> None:
-    silent = play_game(engines([], ["think"], limit=Limit(0.001)), Task(1, START, 1))
+def test_a_declaration_and_late_answers(engines: Players) -> None:
+    row = play_game(engines([], ["win"]), Task(1, "KG7/PPPPPPPPP/9/9/9/9/9/9/8k b 2R2B3G4S4N4L9P 1", 1))
+    assert (row["ending"], row["points"]) == ("declaration", 0.0)
+    silent = play_game(engines([], ["win", "think"], limit=Limit(0.001)), Task(1, START, 1))
     assert (silent["ending"], silent["points"]) == ("time", 1.0)
     use = TimeUse()
     use.count(900, 1000, 50)
@@ -163,12 +159,6 @@ def test_games_end(
     del players  # ends the engines
     told = {1.0: "win", 0.5: "draw", 0.0: "lose"}
     assert received(tmp_path, "A", "gameover") == [f"gameover {told[row['points']]}"]
-
-
-def test_a_declaration_wins(engines: Players) -> None:
-    entered = "KG7/PPPPPPPPP/9/9/9/9/9/9/8k b 2R2B3G4S4N4L9P 1"
-    row = play_game(engines([], ["win"]), Task(1, entered, 1))
-    assert (row["ending"], row["points"]) == ("declaration", 0.0)
 
 
 def test_a_match_is_kept_and_continued(

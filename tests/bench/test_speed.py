@@ -9,8 +9,11 @@ from types import ModuleType
 import pytest
 
 from bench.speed import mate, movegen, nnue, nps, perft
-from tests.bench.helpers import MATE_IN_ONE, QUIET, run
+from tests.bench.helpers import run
 from tests.shogi.slow_shogi import START
+
+QUIET = "4k4/9/9/9/9/4G4/9/9/4K4 b - 1"  # no mate
+MATE_IN_ONE = "7k1/6P2/7G1/8L/9/9/9/9/9 b 2r2b3g4s4n3l17p 1"
 
 
 def rates(printed: str) -> list[float]:

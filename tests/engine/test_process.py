@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from usi_engine import language
 from usi_engine.core import load_core
 from usi_engine.csa.command import own_engine
 from usi_engine.usi.info import GREATEST, MATE, Info, Lines, parse_info
@@ -126,22 +125,6 @@ def test_the_reason_why_a_program_does_not_start(folder: Path | None) -> None:
     """The system's words, with the file or folder that is missing, not Python's."""
     with pytest.raises(EngineError, match=r"^none/here does not start: (?!\[)[^()]+$"):
         EngineProcess(["none/here"], {}, None, folder).start()
-
-
-def test_faults_and_messages_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "_translate", "{} (translated)".format)
-    said = list[str]()
-    shell = [sys.executable, "-c", "print('usiok\\ninfo string hello', flush=True); input(); input()"]
-    engine = EngineProcess(shell, {}, note=said.append)
-    for fail in (
-        EngineProcess(["none/here"], {}).start,
-        engine.prepare,
-        lambda: engine.set_option("Hash", "1"),
-    ):
-        with pytest.raises(EngineError, match=r" \(translated\)(\n|$)"):
-            fail()
-    engine.quit()
-    assert said == ["the engine: hello (translated)"]
 
 
 def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path) -> None:

@@ -169,6 +169,12 @@ class EngineProcess:
         return self.name or self._command[0]
 
     @property
+    def pid(self) -> int:
+        """The number of the process, which is started."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def busy(self) -> bool:
         """True during a search."""
         return not self._idle.is_set()
