@@ -19,7 +19,7 @@ LAYERS: dict[str, str] = {
     "records": "faults ends tree notation position kakinoki kif csa jkf usi_text formats files games convert",
     "mate_tool": "problems command",
     "analysis": "judgement analyst words kif puzzles page terminal suite analyze",
-    "book_tool": "journal show tree grow command",
+    "book_tool": "tree grow command",
     "learn": "game player cluster workers files checkpoint",
     "learn.corpus": "packed packed_games sources chances buckets build batches",
     "learn ": "game_file selfplay kpp",

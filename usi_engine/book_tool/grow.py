@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.analysis.analyst import Analyst
-from usi_engine.book.entry import BookMove, position_key
-from usi_engine.book_tool.journal import Journal
+from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book_tool.tree import Candidate, Position, Tree
 from usi_engine.core import Core
+from usi_engine.files import INVALID, KeptRows, OtherRowsError
+from usi_engine.language import _
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.games import Game
 from usi_engine.search.results import Score, Variation
@@ -44,6 +46,42 @@ def count_moves(games: Iterable[Game], core: Core, plies: int, min_games: int) -
         for sfen, counts in found.values()
     ]
     return [(sfen, counts) for sfen, counts in played if counts]
+
+
+class Journal:
+    """The journal of an unfinished book: a row for each position searched, so that a stopped run can continue.
+
+    A run with the same settings takes its results from the journal, so the book is the same as that of an uninterrupted
+    run, and a longer run continues a shorter one. OSError; BookError if the file has other settings or is not a
+    journal.
+    """
+
+    def __init__(self, path: Path, settings: dict[str, str | int | float]) -> None:
+        self._found: dict[str, tuple[Variation, ...]] = {}
+        try:
+            self._kept = KeptRows(path, settings)
+        except OtherRowsError as error:
+            text = _("'{path}' is not the journal of a book; move it or name another --out")
+            if error.conditions is not None:
+                text = _("'{path}' was made with other settings; delete it or name another --out")
+            raise BookError(text.format(path=path)) from None
+        for row in self._kept.rows:
+            with suppress(*INVALID):
+                sfen, words = row
+                lines = [Variation(Score(int(value)), (move, *pv), int(depth)) for value, depth, move, *pv in words]
+                self._found[position_key(sfen)] = tuple(lines)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def get(self, sfen: str) -> tuple[Variation, ...] | None:
+        """Return the lines of this position; None if it was not searched."""
+        return self._found.get(position_key(sfen))
+
+    def put(self, sfen: str, lines: tuple[Variation, ...]) -> None:
+        """Keep the lines of a position. OSError."""
+        self._found[position_key(sfen)] = lines
+        self._kept.add([sfen, [[line.value, line.depth, *line.pv[:2]] for line in lines]])
 
 
 class Searcher:
