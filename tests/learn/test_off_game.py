@@ -95,12 +95,12 @@ def test_scores_of_few_nodes_are_those_of_full_width_searches(
     """The searches that are sampled are those of play."""
     usual, sampled, scored = [tunable(name) for name in FULL_WIDTH], 0, 0
 
-    def watched(core: Core, worker: Worker, depth: int, limit: int) -> Iterator[int]:
+    def watched(core: Core, worker: Worker, depth: int, limit: int, *, multipv: int) -> Iterator[int]:
         nonlocal sampled, scored
         wide = full_width and limit == int(nodes)
         assert [tunable(name) for name in FULL_WIDTH] == list(FULL_WIDTH.values() if wide else usual)
         sampled, scored = sampled + (limit == SEARCH_NODES), scored + (limit == int(nodes))
-        yield from iterative_deepening(core, worker, 1, limit)
+        yield from iterative_deepening(core, worker, 1, limit, multipv=multipv)
 
     monkeypatch.setattr(player, "iterative_deepening", watched)
     out = tmp_path / "out.tsv"

@@ -26,6 +26,10 @@ MOST_EPOCHS = 1000
 MOST_BATCH = 1 << 20
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
 NETWORK_OPTIONS = ("device", "batch", "tempo", "rate", "decay", "seed")  # of train, not for KPP
+# Options of train that are fields of the plan of a network.
+NETWORK_SETTINGS = ["batch", "device", "threads", "positions", "result_share", "tempo", "warm_start", "decay", "seed"]
+# Options of selfplay that are fields of its rules.
+SELFPLAY_SETTINGS = ["random_plies", "opening_margin", "later_random_share", "play_out_share"]
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
@@ -84,7 +88,13 @@ def add_train(commands: Commands) -> None:
     add("--batch", type=whole(1, MOST_BATCH), default=batch, help=f"positions of a step (default {batch}); not for KPP")
     add("--threads", type=spin("Threads"), default=0, help="default: all cores; KPP: 1 or 2, the default is 1")
     add("--positions", type=whole(), default=0, help="use only the first POSITIONS (default: all)")
-    add("--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)")
+    add(
+        "--results",
+        dest="result_share",
+        type=real(0, 1),
+        default=0.0,
+        help="share of the game result in the target, 0 to 1 (default 0)",
+    )
     add("--tempo", type=whole(0, MOST_TEMPO), default=tempo, help=f"centipawns left out of network values ({tempo})")
     add(
         "--warm-start",
@@ -109,10 +119,18 @@ def add_selfplay(commands: Commands) -> None:
     add("--out", type=Path, required=True, help="a .tsv or, packed, a .games file")
     add("--games", type=whole(1), required=True, help="games in the file when it is complete")
     add("--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)")
-    add("--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)")
+    add(
+        "--opening-plies",
+        dest="random_plies",
+        type=whole(),
+        default=8,
+        help="plies after the opening that may be random (default 8)",
+    )
     add("--opening-margin", type=whole(), default=0, help="draw these from moves within this many centipawns (0)")
-    add("--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)")
-    add("--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)")
+    share = "share of random moves after the opening (default 0)"
+    add("--random-moves", dest="later_random_share", type=real(0, 1), default=0.0, help=share)
+    share = "share of games that are played to mate (default 0.1)"
+    add("--play-out", dest="play_out_share", type=real(0, 1), default=0.1, help=share)
     add("--weights", nargs="+", default=[INTERNAL], help=f"{WEIGHTS_HELP}; pairs of several play in turn")
     add_search_options(play, nodes=1500)
 
@@ -219,20 +237,9 @@ def train_nnue(args: argparse.Namespace, network: str, extra: dict[str, str]) ->
         raise ValueError(
             f"training of networks needs the module '{error.name}': pip install 'komadori[learn]'"
         ) from None
-    plan = NetworkPlan(
-        network=network,
-        epochs=args.epochs or NetworkPlan.epochs,
-        batch=args.batch,
-        device=args.device,
-        threads=args.threads,
-        positions=args.positions,
-        result_share=args.results,
-        tempo=args.tempo,
-        warm_start=args.warm_start,
-        decay=args.decay,
-        rate=args.rate or (WARM_START_RATE if args.warm_start else NetworkPlan.rate),
-        seed=args.seed,
-    )
+    epochs = args.epochs or NetworkPlan.epochs
+    rate = args.rate or (WARM_START_RATE if args.warm_start else NetworkPlan.rate)
+    plan = NetworkPlan(network, epochs, rate=rate, **{name: getattr(args, name) for name in NETWORK_SETTINGS})
     try:
         return train_network(plan, args.corpus, args.out, extra)
     except RuntimeError as error:  # of torch: too little memory, or an operation that the device lacks
@@ -255,11 +262,11 @@ def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
 
     check_kpp_options(args)
     plan = Plan(
-        model=args.network.upper(),
-        epochs=args.epochs or (1 if args.warm_start else 3),
+        args.network.upper(),
+        args.epochs or (1 if args.warm_start else 3),
         threads=args.threads or 1,
         positions=args.positions,
-        result_share=args.results,
+        result_share=args.result_share,
     )
     if args.warm_start:
         plan = warm_start_plan(plan, args.warm_start)
@@ -272,14 +279,7 @@ def run_selfplay(args: argparse.Namespace) -> None:
     from usi_engine.learn.player import read_openings  # noqa: PLC0415
     from usi_engine.learn.selfplay import selfplay  # noqa: PLC0415
 
-    pool = player_pool(
-        args,
-        args.weights,
-        random_plies=args.opening_plies,
-        opening_margin=args.opening_margin,
-        later_random_share=args.random_moves,
-        play_out_share=args.play_out,
-    )
+    pool = player_pool(args, args.weights, **{name: getattr(args, name) for name in SELFPLAY_SETTINGS})
     played = selfplay(pool, read_openings(args.openings), args.out, args.games)
     print(f"{played} games added to {args.out}")
 

@@ -19,7 +19,7 @@ from usi_engine.rules import End, end_by_rule
 from usi_engine.search.iterative import iterative_deepening
 
 if TYPE_CHECKING:
-    from core_ext.engine import Evaluation
+    from core_ext.engine import Evaluation, RootLine
 
 # Size of the TT: ten entries per node of one search, at least TABLE_MEGABYTES.
 TABLE_MEGABYTES = 8
@@ -91,7 +91,7 @@ class Player:
         The search is that of play, never full-width.
         """
         self.worker.sample(max(1, every), nodes)
-        self._search(board, None, nodes)
+        self._search(board, nodes)
         lines = self.worker.samples()
         self.worker.sample(0)
         return lines
@@ -99,16 +99,11 @@ class Player:
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
         """Return the best move (of `moves` if given) and its value for the side to move; `nodes`: limit of its own."""
         with search_constants(FULL_WIDTH if self.rules.full_width else {}):
-            return self._search(board, moves, nodes or self.rules.nodes)
+            return self._search(board, nodes or self.rules.nodes, moves)
 
-    def _search(self, board: Board, moves: Sequence[str] | None, limit: int) -> tuple[str, int]:
+    def _search(self, board: Board, limit: int, moves: Sequence[str] | None = None) -> tuple[str, int]:
         self.worker.set_root(board, moves)
-        self.table.new_search()
-        best = self.worker.lines(1)[0]
-        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, limit):
-            best = self.worker.lines(1)[0]
-            if self.worker.nodes >= limit or abs(best.value) >= MATE_BOUND:
-                break
+        best = self._deepen(limit, 1, limit)[0]
         if self.worker.stopped:  # within an iteration: take its best move so far, unless it failed low
             line = self.worker.lines(1)[0]
             best = line if line.value != -INFINITE and line.bound != "upper" else best
@@ -116,16 +111,20 @@ class Player:
 
     def near_best(self, board: Board, margin: int) -> list[str]:
         """Return the moves at most `margin` centipawns below the best, among the first OPENING_LINES."""
-        limit = OPENING_NODES * self.rules.nodes
         lines = min(OPENING_LINES, self.worker.set_root(board))
+        found = self._deepen(OPENING_NODES * self.rules.nodes, lines)
+        least = max(line.value for line in found) - margin
+        return [line.pv[0] for line in found if line.value >= least]
+
+    def _deepen(self, enough: int, multipv: int, node_limit: int = 0) -> list[RootLine]:
+        """Return the lines of the depth that reaches `enough` nodes or a mate, or else of the last complete one."""
         self.table.new_search()
-        found: list[tuple[str, int]] = []
-        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, multipv=lines):
-            found = [(line.pv[0], line.value) for line in self.worker.lines(lines)]
-            if self.worker.nodes >= limit or abs(found[0][1]) >= MATE_BOUND:
+        found = self.worker.lines(multipv)
+        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, node_limit, multipv=multipv):
+            found = self.worker.lines(multipv)
+            if self.worker.nodes >= enough or abs(found[0].value) >= MATE_BOUND:
                 break
-        least = max(value for _, value in found) - margin
-        return [move for move, value in found if value >= least]
+        return found
 
     def _random_share(self, ply: int, value: int) -> float:
         """Return the probability of a random move at this ply."""
