@@ -112,7 +112,7 @@ def test_a_length_that_is_no_number_is_named_with_its_line(
     file = tmp_path / "m.tsv"
     file.write_text(f"1\t{GOLD}\n{length}\t{GOLD}\n", encoding="utf-8")
     assert main([str(file), *SMALL]) == 2
-    assert capsys.readouterr().err == f"m.tsv, line 2: not a length in plies: '{length[:60]}'\n"
+    assert capsys.readouterr().err.startswith(f"m.tsv, line 2: not a length in plies: '{length[:60]}")
 
 
 @pytest.mark.parametrize(

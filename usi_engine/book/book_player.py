@@ -18,11 +18,11 @@ from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.evaluation.names import DATA, INTERNAL
 from usi_engine.language import _
 from usi_engine.usi.options import Options
+from usi_engine.usi.output import excerpt
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-QUOTED = 60  # characters of a bad line in a message
 PACKAGED = DATA / "book.db"
 NARROW_SHARE = 0.1  # NarrowBook skips moves that were played in a smaller share of the games
 
@@ -130,4 +130,4 @@ class BookPlayer:
     def _report_fault(self, text: str) -> None:
         if not self._told:
             self._told = True
-            self._tell(f"book '{self._book.path}': lines that cannot be played are skipped, such as '{text[:QUOTED]}'")
+            self._tell(f"book '{self._book.path}': lines that cannot be played are skipped, such as '{excerpt(text)}'")

@@ -11,7 +11,7 @@ from usi_engine.core import Core, board_after
 from usi_engine.language import _
 from usi_engine.usi.arguments import WIDEST, suggestion
 from usi_engine.usi.options import DECLARED, TUNING_PREFIX, Options
-from usi_engine.usi.output import escaped, printable
+from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import (
     COMMAND_WORDS,
     GO_WORDS,
@@ -68,9 +68,9 @@ def fault_in(commands: Iterable[str], tools: Iterable[str]) -> str | None:
             return unknown_command(command, tools)
         if isinstance(parsed, SetPosition) and not parsed.sfen:
             message = _("give a position, `startpos` or `sfen ...`, not '{command}'")
-            return message.format(command=escaped(command))
+            return message.format(command=printable(command))
         if isinstance(parsed, Malformed):
-            return escaped(parsed.text)
+            return printable(parsed.text)
         if fault := fault_of_words(command, parsed) or fault_of_option(parsed):
             return fault
     return None
@@ -79,7 +79,7 @@ def fault_in(commands: Iterable[str], tools: Iterable[str]) -> str | None:
 def unknown_command(command: str, tools: Iterable[str]) -> str:
     """Return a message about a command that does not exist, with the one that it resembles."""
     similar = suggestion(command.partition(" ")[0], [*tools, *COMMAND_WORDS])
-    message = _("unknown command '{command}'").format(command=escaped(command))
+    message = _("unknown command '{command}'").format(command=printable(command))
     return message + (similar or _("; usi_engine --help lists the commands"))
 
 
@@ -89,13 +89,13 @@ def fault_of_words(command: str, parsed: Command) -> str | None:
     known: Iterable[str] = ()
     if isinstance(parsed, Go | GoMate):
         if parsed.faults:
-            return escaped(parsed.faults[0])
+            return printable(parsed.faults[0])
         unknown, known = parsed.skipped, GO_WORDS
     else:
         unknown = tuple(rest.split()) if name in WITHOUT_ARGUMENTS else ()
     if not unknown:
         return None
-    message = _("{command} does not know the word '{word}'").format(command=name, word=escaped(unknown[0]))
+    message = _("{command} does not know the word '{word}'").format(command=name, word=printable(unknown[0]))
     return message + suggestion(unknown[0], known)
 
 
@@ -107,7 +107,7 @@ def fault_of_option(parsed: Command) -> str | None:
         refusal = Options().set(parsed.name, "")
     else:
         return None
-    return escaped(refusal) + suggestion(parsed.name, DECLARED.keys() - {parsed.name}) if refusal else None
+    return printable(refusal) + suggestion(parsed.name, DECLARED.keys() - {parsed.name}) if refusal else None
 
 
 def refused(commands: Iterable[str], core: Core) -> str | None:
@@ -122,7 +122,7 @@ def refused(commands: Iterable[str], core: Core) -> str | None:
         elif isinstance(parsed, Go):
             illegal = [move for move in parsed.searchmoves if not board.is_legal(move)]
             if illegal:
-                return _("illegal move: '{move}'").format(move=escaped(illegal[0]))
+                return _("illegal move: '{move}'").format(move=printable(illegal[0]))
     return None
 
 

@@ -24,7 +24,7 @@ from usi_engine.core import Core, board_of
 from usi_engine.language import _
 from usi_engine.memory import check_free
 from usi_engine.progress import Progress
-from usi_engine.usi.output import escaped
+from usi_engine.usi.output import excerpt
 from usi_engine.waiting import result_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from core_ext.engine import MateSolver, StopToken
 
 WIDTHS = (6, 10, 10, 9, 11, 12, 7, 9, 8, 13, 10, 10)  # of the table's columns
-QUOTED = 60  # characters of a text that a message shows
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def read_length(text: str, name: str) -> int:
     digits = text.strip()
     if digits.isascii() and digits.isdigit() and len(digits) < 5:
         return int(digits)
-    raise ValueError(_("{name}: not a length in plies: '{text}'").format(name=name, text=escaped(text[:QUOTED])))
+    raise ValueError(_("{name}: not a length in plies: '{text}'").format(name=name, text=excerpt(text)))
 
 
 def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
@@ -220,7 +219,7 @@ class Solvers:
         try:
             search = SecondSolutionSearch(board, result.solution)
         except ValueError:
-            text = escaped(" ".join(result.solution)[:QUOTED])
+            text = excerpt(" ".join(result.solution))
             return replace(result, fault=_("the file's solution does not mate: '{moves}'").format(moves=text))
         limit = self._limits.nodes
         with Progress(_("checks"), search.total if self._is_only_problem else 0, every=0) as progress:

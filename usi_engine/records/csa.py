@@ -14,9 +14,10 @@ from core_ext.shogi.ki2 import square_of
 from usi_engine.clock import TimeControl
 from usi_engine.core import load_core
 from usi_engine.records.ends import CSA_NAMES, End
-from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
+from usi_engine.records.faults import Fault, FaultyText, one_line
 from usi_engine.records.position import LETTERS, Setup, position_lines
 from usi_engine.records.tree import Builder, Node, Record, marked_text, unmarked_text
+from usi_engine.usi.output import excerpt
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from usi_engine.core import translated
 from usi_engine.language import _
-from usi_engine.usi.output import printable
-
-QUOTED = 60  # characters of the text that a message shows
 
 
 class RecordError(ValueError):
@@ -42,12 +39,6 @@ class FaultyText(ValueError):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.text())
         self.fault = fault
-
-
-def excerpt(text: str) -> str:
-    """Return the text as messages quote it: printable, on one line, shortened."""
-    plain = printable(" ".join(text.split()))
-    return plain if len(plain) <= QUOTED else plain[:QUOTED] + "..."
 
 
 def one_line(text: str) -> str:

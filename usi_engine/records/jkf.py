@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
-from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
+from usi_engine.records.faults import Fault, FaultyText, RecordError, one_line
 from usi_engine.records.kakinoki import LINE_END
 from usi_engine.records.position import HANDICAPS, LETTERS, NAMES, Setup, setup_of
 from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
+from usi_engine.usi.output import QUOTED, excerpt
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from core_ext.shogi.ki2 import MOVE, read_move
 from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.records.ends import BY_WORD, LOSSES, RESULT, end_of_result
-from usi_engine.records.faults import Fault, FaultyText, excerpt
+from usi_engine.records.faults import Fault, FaultyText
 from usi_engine.records.position import Start
 from usi_engine.records.tree import Builder, Record, unmarked_text
+from usi_engine.usi.output import excerpt
 
 if TYPE_CHECKING:
     from core_ext.board import Board

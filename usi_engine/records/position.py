@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from core_ext.shogi.ki2 import PIECES
 from core_ext.shogi.notation import CSA_PIECES, NARROW
 from usi_engine.language import _
-from usi_engine.records.faults import excerpt
+from usi_engine.usi.output import excerpt
 from usi_engine.usi.protocol import START_SFEN
 
 if TYPE_CHECKING:

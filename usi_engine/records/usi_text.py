@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from usi_engine.records.ends import BY_USI, named
-from usi_engine.records.faults import Fault, FaultyText, excerpt
+from usi_engine.records.faults import Fault, FaultyText
 from usi_engine.records.tree import Builder, Record
+from usi_engine.usi.output import excerpt
 from usi_engine.usi.protocol import START_SFEN, position_words
 
 MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]")

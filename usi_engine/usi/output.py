@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, TextIO
 
+QUOTED = 60  # characters of a text that a message shows
 LONGEST_INFO = 1000  # characters of an info string, which may quote input of any length
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 # Further characters that act on a terminal: C1 controls, separators of lines, marks of the direction of text.
@@ -16,19 +17,25 @@ ACTING = CONTROLS | {
 }
 
 
-def escaped(text: str) -> str:
-    """Return the text in printable 7-bit ASCII."""
-    return text.encode("ascii", "backslashreplace").decode("ascii").translate(CONTROLS)
-
-
 def printable(text: str) -> str:
     """Return the text with characters that act on a terminal escaped; letters of all languages stay."""
     return text.translate(ACTING)
 
 
+def excerpt(text: str, most: int = QUOTED) -> str:
+    """Return the text as messages quote it: printable, on one line, cut to `most` characters."""
+    plain = printable(" ".join(text.split()))
+    return plain if len(plain) <= most else plain[:most] + "..."
+
+
 def show(*lines: str, file: TextIO | None = None) -> None:
     """Print lines that may quote the text of a server, a file or an engine, each as `printable` returns it."""
     print(*map(printable, lines), sep="\n", file=file, flush=True)
+
+
+def in_ascii(text: str) -> str:
+    """Return the text in printable 7-bit ASCII."""
+    return text.encode("ascii", "backslashreplace").decode("ascii").translate(CONTROLS)
 
 
 class Writer:
@@ -50,7 +57,7 @@ class Writer:
 
     def lines(self, texts: list[str]) -> None:
         """Write lines; no other thread's line comes between them."""
-        data = "".join(escaped(text) + "\n" for text in texts).encode("ascii")
+        data = "".join(in_ascii(text) + "\n" for text in texts).encode("ascii")
         with self._lock:
             if self.closed:
                 return
@@ -63,7 +70,7 @@ class Writer:
 
     def info(self, text: str) -> None:
         """Write an `info string`. Runs of white space become single spaces; a text over LONGEST_INFO is cut."""
-        text = escaped(" ".join(text.split()))
+        text = in_ascii(" ".join(text.split()))
         self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO].rstrip()} ..."))
 
 
