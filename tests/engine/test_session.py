@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from core_ext.board import Board
 from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
+from tests.engine.test_usi import converse as hold
 from tests.engine.usi_transport import InProcess
 from usi_engine.core import Core, CoreError
 from usi_engine.game import session
@@ -42,6 +44,104 @@ def converse(engine: InProcess, *lines: str, expect: list[str]) -> None:
         engine.expect(pattern)
 
 
+CLEARED_ONCE = {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
+# Name: script, conversation as in transcripts.py, and what the script has seen at the end.
+CONVERSATIONS: dict[str, tuple[Script, str, dict[str, Any]]] = {
+    "with a clock or movetime a value at or below -ResignValue resigns, in analysis it does not": (
+        Script(value=lambda depth: -1500), """
+        > setoption name ResignValue value 1500 ; go byoyomi 100 ; go movetime 50 ; go depth 2
+        < ^bestmove resign$ ; ^bestmove resign$ ; ^bestmove [1-9]""", {}),
+    "a table that does not fit is made smaller, with one info string a step": (
+        Script(most_megabytes=8), """
+        > setoption name USI_Hash value 32 ; isready ; getoption USI_Hash ; go depth 1
+        < ^info string 32 MB do not fit ; ^info string 16 MB do not fit ; ^readyok$
+        < ^USI_Hash = 8$ ; ^bestmove""", {}),
+    "fewer workers, if they do not fit; isready says so once, and does not try again": (
+        Script(most_workers=3), """
+        > setoption name Threads value 8 ; isready ; getoption Threads ; go depth 2 ; isready
+        < ^info string could not start 8 threads; searching with 3$ ; ^readyok$ ; ^Threads = 3$ ; ^info depth 2
+        < ^bestmove ; ^readyok$""", {"made": {"tables": 1, "workers": 3, "cleared": 0, "new_games": 0}}),
+    "memory errors of Python, which have no text": (
+        Script(most_workers=0), """
+        > isready ; go depth 1
+        < ^info string out of memory; trying half of 4 MB$ ; ^info string out of memory$ ; ^readyok$
+        < ^info string out of memory$ ; ^bestmove [1-9]""", {}),
+    "no memory for the mate search of the root": (
+        Script(solvers=False), """
+        > isready ; go byoyomi 50 ; go byoyomi 50
+        < ^info string no memory for a mate table of 16 MB; playing without it$ ; ^readyok$ ; ^info depth ; ^bestmove
+        < ^info depth ; ^bestmove""", {}),
+    "a smaller table for go mate": (
+        Script(most_megabytes=1, solution=MATE_IN_ONE), f"""
+        > isready ; {MATE} ; setoption name USI_Hash value 4 ; go mate nodes 100
+        < ^readyok$ ; ^checkmate G.2b$""", {}),
+    "table and histories are cleared between games, and not before anything was searched": (
+        Script(), """
+        > isready ; usinewgame ; go depth 1 ; usinewgame ; isready
+        < ^readyok$ ; ^bestmove ; ^readyok$""", {"made": CLEARED_ONCE}),
+    "an isready after a game clears for the next, but not before a go after the game, which is analysis": (
+        Script(), """
+        > isready ; go depth 1 ; isready ; gameover win ; go depth 1 ; isready ; gameover win ; isready ; usinewgame
+        > isready
+        < ^readyok$ ; ^bestmove ; ^readyok$ ; ^bestmove ; ^readyok$ ; ^readyok$ ; ^readyok$""", {"made": CLEARED_ONCE}),
+    "every thread clears its part": (
+        Script(clear_seconds=0.1), """
+        > setoption name Threads value 3 ; isready ; go depth 1 ; usinewgame ; isready
+        < ^readyok$ ; ^bestmove ; ^readyok$""",
+        {"cleared": {(0, 3), (1, 3), (2, 3)}, "made": CLEARED_ONCE | {"workers": 3, "new_games": 3}}),
+    "each isready tries a missing book again, but the table stays": (
+        Script(), """
+        > setoption name BookFile value /no/such/book.db ; isready ; isready
+        < ^info string book '/no/such/book.db' ; ^readyok$ ; ^info string book '/no/such/book.db' ; ^readyok$""",
+        {"made": {"tables": 1, "workers": 1, "cleared": 0, "new_games": 0}}),
+    "the rest of a line beyond the longest counts as another line": (
+        Script(), f"""
+        > {"x" * (LONGEST_LINE + 10)} ; isready ; go depth 1
+        < ^readyok$ ; ^bestmove [1-9]""", {}),
+    "go mate infinite is limited by nodes, go mate with a time by the time alone": (
+        Script(solution=MATE_IN_ONE, solve_seconds=0), f"""
+        > isready ; {MATE} ; go mate infinite
+        < ^checkmate G\\*2b$
+        > go mate 1000
+        < ^checkmate G\\*2b$""", {"solved_within": [0, MIN_SHORTEST_MATE_NODES, 0, 0]}),
+    "answers of the mate solver: no mate": (
+        Script(solution=("nomate", []), solve_seconds=0), f"> {MATE} ; go mate infinite\n< ^checkmate nomate$", {}),
+    "answers of the mate solver: unknown": (
+        Script(solution=("unknown", []), solve_seconds=0), f"> {MATE} ; go mate infinite\n< ^checkmate timeout$", {}),
+    "a constant is set by its name": (
+        Script(), """
+        > setoption name Tune_LmrBase value 100 ; isready
+        < ^readyok$""", {"constants": {"LmrBase": 100}}),
+    "settings reach the core": (
+        Script(), """
+        > setoption name DrawValueBlack value -100 ; setoption name DrawValueWhite value 50
+        > setoption name MaxMovesToDraw value 320 ; setoption name EnteringKingRule value CSARule24
+        > setoption name GenerateAllLegalMoves value true ; go depth 1
+        < ^bestmove""",
+        {"configured": {"draw_black": -100, "draw_white": 50, "max_moves": 320, "declaration": "CSARule24",
+                        "include_all": True}}),
+    "an error in the search gives one info string and a legal move": (
+        Script(crash=True), """
+        > go depth 3 ; isready
+        < ^info string error in search: RuntimeError ; ^bestmove [1-9] ; ^readyok$""", {}),
+    "a go, its ponderhit and a position arrive while the engine loads: the search has its time": (
+        Script(load_seconds=0.1, seconds=lambda depth: 0.02), """
+        > setoption name PvInterval value 0 ; isready ; go ponder movetime 300 ; ponderhit ; position startpos
+        < ^readyok$ ; ^info depth 4 ; ^bestmove""", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_conversations(scripted: ScriptedEngine, name: str) -> None:
+    """Each info string comes once."""
+    script, text, seen = CONVERSATIONS[name]
+    engine = scripted(script)
+    hold(engine, text)
+    assert {attribute: getattr(script, attribute) for attribute in seen} == seen
+    told = [line for line in engine.seen if line.startswith("info string could not start") or "mate table" in line]
+    assert len(told) == len({*told})
+
+
 @pytest.mark.parametrize(("value", "plies"), [(31997, 3), (-31996, -4)])
 def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine, value: int, plies: int) -> None:
     """A mate no longer than the depth, or the best defence, is played at once, however much time is left."""
@@ -49,14 +149,6 @@ def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine, value: i
     engine.send("go btime 600000 wtime 600000")
     engine.expect("^bestmove [1-9]", timeout=10)
     assert engine.seen[-2].startswith("info depth 5 ") and f" score mate {plies} " in engine.seen[-2]
-
-
-def test_resign_value(scripted: ScriptedEngine) -> None:
-    """With a clock or movetime a value at or below -ResignValue resigns, in analysis it does not."""
-    engine = scripted(Script(value=lambda depth: -1500))
-    engine.send("setoption name ResignValue value 1500")
-    for go, answer in (("go byoyomi 100", "resign"), ("go movetime 50", "resign"), ("go depth 2", "[1-9]")):
-        converse(engine, go, expect=[f"^bestmove {answer}"])
 
 
 def test_fail_high_and_low_are_reported(scripted: ScriptedEngine) -> None:
@@ -108,33 +200,6 @@ def test_interrupted_multipv_stays_in_order_of_value(scripted: ScriptedEngine) -
     assert printed == [["4", "-50", "3"], ["3", "0", "2"], ["4", "0", "1"]]
 
 
-def test_a_table_that_does_not_fit(scripted: ScriptedEngine) -> None:
-    """The table is made smaller, with one info string a step, and the game goes on."""
-    engine = scripted(Script(most_megabytes=8))
-    refused = [f"^info string {size} MB do not fit" for size in (32, 16)]
-    converse(engine, "setoption name USI_Hash value 32", "isready", expect=[*refused, "^readyok$"])
-    converse(engine, "getoption USI_Hash", "go depth 1", expect=["^USI_Hash = 8$", "^bestmove"])
-
-
-def test_workers_that_do_not_fit(scripted: ScriptedEngine) -> None:
-    """The search goes on with fewer; isready says so once, and does not try again."""
-    script = Script(most_workers=3)
-    engine = scripted(script)
-    fewer = "^info string could not start 8 threads; searching with 3$"
-    converse(engine, "setoption name Threads value 8", "isready", expect=[fewer, "^readyok$"])
-    expect = ["^Threads = 3$", "^info depth 2 ", "^bestmove", "^readyok$"]
-    converse(engine, "getoption Threads", "go depth 2", "isready", expect=expect)
-    assert script.made["workers"] == 3
-    assert sum("could not start" in line for line in engine.seen) == 1
-
-
-def test_memory_errors_without_a_text(scripted: ScriptedEngine) -> None:
-    """Python's own have none: the line names the cause, and the go has an answer."""
-    engine, out = scripted(Script(most_workers=0)), "^info string out of memory"
-    expect = [f"{out}; trying half of 4 MB$", f"{out}$", "^readyok$", f"{out}$", "^bestmove [1-9]"]
-    converse(engine, "isready", "go depth 1", expect=expect)
-
-
 def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search goes on with fewer, and every go is answered; no empty lines are printed while loading."""
     left, start = iter(range(2)), threading.Thread.start
@@ -150,22 +215,6 @@ def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: p
     converse(engine, "setoption name Threads value 8", "isready", MATE, expect=[fewer, "^readyok$"])
     for go in ("go depth 2", "go byoyomi 50", "go infinite", "go mate 50"):
         converse(engine, go, *(["stop"] if "infinite" in go else []), expect=["^(bestmove|checkmate)"])
-
-
-def test_no_memory_for_the_mate_search_of_the_root(scripted: ScriptedEngine) -> None:
-    """The engine says so once and searches without it."""
-    engine = scripted(Script(solvers=False))
-    without = "^info string no memory for a mate table of 16 MB; playing without it$"
-    expect = [without, "^readyok$", *["^info depth", "^bestmove"] * 2]
-    converse(engine, "isready", "go byoyomi 50", "go byoyomi 50", expect=expect)
-    assert sum("mate table" in line for line in engine.seen) == 1
-
-
-def test_no_memory_for_a_mate_table(scripted: ScriptedEngine) -> None:
-    """go mate takes a smaller one."""
-    engine = scripted(Script(most_megabytes=1, solution=MATE_IN_ONE))
-    converse(engine, "isready", MATE, expect=["^readyok$"])
-    converse(engine, "setoption name USI_Hash value 4", "go mate nodes 100", expect=["^checkmate G.2b$"])
 
 
 @pytest.mark.parametrize("end", ["stop", "quit", "end of input"])
@@ -225,40 +274,6 @@ def test_loading_prints_empty_lines(scripted: ScriptedEngine, monkeypatch: pytes
     converse(scripted(Script(load_seconds=0.35)), "isready", expect=["^$", "^$", "^readyok$"])
 
 
-def test_new_game_clears_only_what_was_used(scripted: ScriptedEngine) -> None:
-    """Table and histories are cleared between games, and not before anything was searched."""
-    script = Script()
-    lines = ["isready", "usinewgame", "go depth 1", "usinewgame", "isready"]
-    converse(scripted(script), *lines, expect=["^readyok$", "^bestmove", "^readyok$"])
-    assert script.made == {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
-
-
-def test_isready_after_a_game_clears_for_the_next(scripted: ScriptedEngine) -> None:
-    """It is not on the clock, and usinewgame has nothing left to do. A go after the game is analysis."""
-    script = Script()
-    engine = scripted(script)
-    lines = ["isready", "go depth 1", "isready", "gameover win", "go depth 1", "isready"]
-    converse(engine, *lines, expect=["^readyok$", "^bestmove", "^readyok$", "^bestmove", "^readyok$"])
-    assert script.made["cleared"] == 0
-    converse(engine, "gameover win", "isready", "usinewgame", "isready", expect=["^readyok$"] * 2)
-    assert script.made == {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
-
-
-def test_every_thread_clears_its_part(scripted: ScriptedEngine) -> None:
-    script = Script(clear_seconds=0.1)
-    lines = ["setoption name Threads value 3", "isready", "go depth 1", "usinewgame", "isready"]
-    converse(scripted(script), *lines, expect=["^readyok$", "^bestmove", "^readyok$"])
-    assert (script.made["cleared"], script.made["new_games"], script.cleared) == (1, 3, {(0, 3), (1, 3), (2, 3)})
-
-
-def test_a_missing_book_costs_isready_nothing_else(scripted: ScriptedEngine) -> None:
-    """Each isready tries it again, but the table stays."""
-    script = Script()
-    lines = ["setoption name BookFile value /no/such/book.db", "isready", "isready"]
-    converse(scripted(script), *lines, expect=["^info string book '/no/such/book.db'", "^readyok$"] * 2)
-    assert script.made["tables"] == 1
-
-
 def test_no_memory_for_the_position(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = scripted(Script())
     converse(engine, "isready", expect=["^readyok$"])
@@ -270,28 +285,6 @@ def test_no_memory_for_the_position(scripted: ScriptedEngine, monkeypatch: pytes
         patch.setattr(session.Session, "_current", refuse)
         converse(engine, "go mate nodes 10", expect=["^info string out of memory$", "^checkmate"])
     converse(engine, "go depth 1", expect=["^bestmove [1-9]"])
-
-
-def test_a_line_beyond_the_longest_is_cut(scripted: ScriptedEngine) -> None:
-    """The rest counts as another line, and the next lines are read as usual."""
-    lines = ["x" * (LONGEST_LINE + 10), "isready", "go depth 1"]
-    converse(scripted(Script()), *lines, expect=["^readyok$", "^bestmove [1-9]"])
-
-
-def test_the_search_for_the_shortest_mate_has_a_limit(scripted: ScriptedEngine) -> None:
-    """go mate infinite is limited by nodes, go mate with a time by the time alone."""
-    script = Script(solution=MATE_IN_ONE, solve_seconds=0)
-    engine = scripted(script)
-    engine.send("isready", MATE)
-    for go in ("go mate infinite", "go mate 1000"):
-        converse(engine, go, expect=["^checkmate G\\*2b$"])
-    assert script.solved_within == [0, MIN_SHORTEST_MATE_NODES, 0, 0]
-
-
-def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:
-    script = Script()
-    converse(scripted(script), "setoption name Tune_LmrBase value 100", "isready", expect=["^readyok$"])
-    assert script.constants == {"LmrBase": 100}
 
 
 @pytest.mark.parametrize(("nodes", "solved"), [(0, []), (20, ["shortest"])])
@@ -316,31 +309,6 @@ def test_a_constant_that_cannot_be_set(real: InProcess, name: str, value: str, r
     assert reason in real.expect(f"^info string option Tune_{name} cannot be '{value}': ")
     real.expect("^bestmove")
     assert tunable("LmrMinDepth") == before
-
-
-def test_settings_reach_the_core(scripted: ScriptedEngine) -> None:
-    script = Script()
-    options = "DrawValueBlack -100 DrawValueWhite 50 MaxMovesToDraw 320 EnteringKingRule CSARule24"
-    words = f"{options} GenerateAllLegalMoves true".split()
-    lines = [f"setoption name {name} value {value}" for name, value in zip(words[::2], words[1::2], strict=True)]
-    converse(scripted(script), *lines, "go depth 1", expect=["^bestmove"])
-    wanted = {"draw_black": -100, "draw_white": 50, "max_moves": 320, "declaration": "CSARule24", "include_all": True}
-    assert script.configured == wanted
-
-
-def test_a_crash_in_the_search_still_answers(scripted: ScriptedEngine) -> None:
-    """An error in the search gives one info string and a legal move."""
-    expect = ["^info string error in search: RuntimeError", "^bestmove [1-9]", "^readyok$"]
-    converse(scripted(Script(crash=True)), "go depth 3", "isready", expect=expect)
-
-
-@pytest.mark.parametrize(
-    ("solution", "answer"), [(MATE_IN_ONE, "G*2b"), (("nomate", []), "nomate"), (("unknown", []), "timeout")]
-)
-def test_mate_solver_is_used(scripted: ScriptedEngine, solution: tuple[str, list[str]], answer: str) -> None:
-    engine = scripted(Script(solution=solution, solve_seconds=0))
-    engine.send(MATE, "go mate infinite")
-    assert engine.expect("^checkmate") == f"checkmate {answer}"
 
 
 @pytest.mark.parametrize(
@@ -370,14 +338,6 @@ def test_what_stops_a_waiting_search_may_arrive_before_it_begins(scripted: Scrip
     engine = scripted(Script(load_seconds=0.05, solve_seconds=30))
     converse(engine, "isready", MATE, go, "perft 1", after, expect=["^readyok$", "^(bestmove|checkmate)"])
     converse(engine, "isready", expect=["^readyok$"])
-
-
-def test_a_queued_ponderhit_comes_before_later_commands(scripted: ScriptedEngine) -> None:
-    """go, ponderhit and position arrive while the engine loads: the search has its time and is not stopped."""
-    engine = scripted(Script(load_seconds=0.1, seconds=lambda depth: 0.02))
-    lines = ["setoption name PvInterval value 0", "isready", "go ponder movetime 300", "ponderhit", "position startpos"]
-    converse(engine, *lines, expect=["^readyok$", "^bestmove"])
-    assert max(depths(engine)) > 3
 
 
 def test_stop_behind_many_queued_lines(scripted: ScriptedEngine) -> None:
