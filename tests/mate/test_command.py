@@ -26,25 +26,7 @@ GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 NO_MATE = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
 SMALL = ("--hash", "4")
-DIAGRAM = """# KIF
-後手の持駒：飛二 角二 金三 銀四 桂四 香四 歩十七
-  ９ ８ ７ ６ ５ ４ ３ ２ １
-+---------------------------+
-| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
-| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|九
-+---------------------------+
-先手の持駒：金
-先手：
-後手：
-手数----指手---------消費時間--
-"""
+DIAGRAM = (RECORDS / "mate.kifu").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("before", [[], ["sfen"], ["position", "sfen"]])
@@ -159,12 +141,6 @@ def test_what_cannot_be_read(words: list[str], message: str, capsys: pytest.Capt
     errors = capsys.readouterr().err
     assert (status, errors.count("\n")) == (2, 1)
     assert message in errors
-
-
-@pytest.mark.parametrize("limit", ["--nodes=-1", "--hash=0", "--seconds=0", "--threads=0", "--threads=513"])
-def test_a_limit_out_of_range_is_refused(limit: str) -> None:
-    with pytest.raises(SystemExit):
-        main(["problems.tsv", limit])
 
 
 @pytest.mark.parametrize("solve", [lambda: main([BARE_KING, *SMALL, "--nodes", "20000"]),

@@ -16,7 +16,7 @@ from usi_engine.language import _
 from usi_engine.records.ends import BY_REASON, result_text, sentence
 from usi_engine.records.games import Game
 from usi_engine.records.kif import sides
-from usi_engine.records.position import EVEN, HANDICAP_NAMES
+from usi_engine.records.position import EVEN, HANDICAP_NAMES, STARTS
 from usi_engine.records.tree import Node, Record, Step
 from usi_engine.search.results import Score
 from usi_engine.usi.output import printable
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 HEADERS = {
     "棋戦": "Event", "場所": "Place", "開始日時": "Started", "終了日時": "Ended", "持ち時間": "Time control",
     "消費時間": "Time used", "手合割": "Handicap", "戦型": "Opening", "表題": "Title", "備考": "Remarks",
-}  # fmt: skip
-HANDICAP_WORDS = {
-    "香落ち": "lance", "右香落ち": "right lance", "角落ち": "bishop", "飛車落ち": "rook", "飛香落ち": "rook and lance",
-    "二枚落ち": "two pieces", "三枚落ち": "three pieces", "四枚落ち": "four pieces", "五枚落ち": "five pieces",
-    "左五枚落ち": "five pieces", "六枚落ち": "six pieces", "左七枚落ち": "seven pieces", "右七枚落ち": "seven pieces",
-    "八枚落ち": "eight pieces", "十枚落ち": "ten pieces",
 }  # fmt: skip
 MARKS = str.maketrans("▲△", "☗☖")
 # Values in pawns. A promoted piece other than a tokin counts as the piece that its captor gets.
@@ -85,7 +79,7 @@ def headers(game: Game) -> list[tuple[str, str]]:
     values = dict(game.header)
     handicap = HANDICAP_NAMES.get(game.start)
     if handicap and handicap != EVEN:
-        values["手合割"] = handicap if is_japanese() else HANDICAP_WORDS[handicap]
+        values["手合割"] = handicap if is_japanese() else STARTS[handicap][2]
     known = [key for key in HEADERS if values.get(key)]
     others = [key for key in values if values[key] and key not in (*HEADERS, "先手", "後手", "下手", "上手")]
     return [(header_name(key), printable(values[key])) for key in (*known, *others)]

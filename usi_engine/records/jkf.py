@@ -14,21 +14,13 @@ from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import Fault, FaultyText, RecordError, one_line
 from usi_engine.records.kakinoki import LINE_END
-from usi_engine.records.position import HANDICAPS, LETTERS, NAMES, Setup, setup_of
+from usi_engine.records.position import LETTERS, NAMES, PRESETS, Setup, setup_of
 from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
 from usi_engine.usi.output import QUOTED, excerpt
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# The starts by their names in JKF.
-PRESETS = {
-    preset: HANDICAPS[name] for preset, name in {
-        "HIRATE": "平手", "KY": "香落ち", "KY_R": "右香落ち", "KA": "角落ち", "HI": "飛車落ち", "HIKY": "飛香落ち",
-        "2": "二枚落ち", "3": "三枚落ち", "4": "四枚落ち", "5": "五枚落ち", "5_L": "左五枚落ち", "6": "六枚落ち",
-        "7_L": "左七枚落ち", "7_R": "右七枚落ち", "8": "八枚落ち", "10": "十枚落ち",
-    }.items()
-}  # fmt: skip
 # JKF's signs for the words that tell pieces of one kind apart.
 RELATIVE = str.maketrans("左直右上寄引打", "LCRUMDH")
 LINES = range(1, 10)  # the numbers of files and of ranks

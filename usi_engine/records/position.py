@@ -153,16 +153,20 @@ def cell(letter: str) -> str:
 
 BLACK_CAMP = "ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL"
 EVEN = "平手"
-# The ranks of White's pieces in handicap games.
-CAMPS = {
-    "香落ち": "lnsgkgsn1/1r5b1", "右香落ち": "1nsgkgsnl/1r5b1", "角落ち": "lnsgkgsnl/1r7", "飛車落ち": "lnsgkgsnl/7b1",
-    "飛香落ち": "lnsgkgsn1/7b1", "二枚落ち": "lnsgkgsnl/9", "三枚落ち": "lnsgkgsn1/9", "四枚落ち": "1nsgkgsn1/9",
-    "五枚落ち": "2sgkgsn1/9", "左五枚落ち": "1nsgkgs2/9", "六枚落ち": "2sgkgs2/9", "左七枚落ち": "2sgkg3/9",
-    "右七枚落ち": "3gkgs2/9", "八枚落ち": "3gkg3/9", "十枚落ち": "4k4/9",
+# Each start by its name in KIF: White's camp, its name in JKF, English words for what White plays without.
+STARTS = {
+    EVEN: ("lnsgkgsnl/1r5b1", "HIRATE", ""),
+    "香落ち": ("lnsgkgsn1/1r5b1", "KY", "lance"), "右香落ち": ("1nsgkgsnl/1r5b1", "KY_R", "right lance"),
+    "角落ち": ("lnsgkgsnl/1r7", "KA", "bishop"), "飛車落ち": ("lnsgkgsnl/7b1", "HI", "rook"),
+    "飛香落ち": ("lnsgkgsn1/7b1", "HIKY", "rook and lance"), "二枚落ち": ("lnsgkgsnl/9", "2", "two pieces"),
+    "三枚落ち": ("lnsgkgsn1/9", "3", "three pieces"), "四枚落ち": ("1nsgkgsn1/9", "4", "four pieces"),
+    "五枚落ち": ("2sgkgsn1/9", "5", "five pieces"), "左五枚落ち": ("1nsgkgs2/9", "5_L", "five pieces"),
+    "六枚落ち": ("2sgkgs2/9", "6", "six pieces"), "左七枚落ち": ("2sgkg3/9", "7_L", "seven pieces"),
+    "右七枚落ち": ("3gkgs2/9", "7_R", "seven pieces"), "八枚落ち": ("3gkg3/9", "8", "eight pieces"),
+    "十枚落ち": ("4k4/9", "10", "ten pieces"),
 }  # fmt: skip
-HANDICAPS = {EVEN: f"lnsgkgsnl/1r5b1/{BLACK_CAMP} b - 1"} | {
-    name: f"{camp}/{BLACK_CAMP} w - 1" for name, camp in CAMPS.items()
-}
+HANDICAPS = {name: f"{camp}/{BLACK_CAMP} {'b' if name == EVEN else 'w'} - 1" for name, (camp, *_) in STARTS.items()}
+PRESETS = {preset: HANDICAPS[name] for name, (_camp, preset, _words) in STARTS.items()}
 # Handicaps that some readers do not know, and take for an even game: their diagram is written too.
 RARE = ("三枚落ち", "五枚落ち", "左五枚落ち", "左七枚落ち", "右七枚落ち")
 HANDICAP_NAMES = {sfen: name for name, sfen in HANDICAPS.items()}
