@@ -14,7 +14,7 @@ from usi_engine.play.moves import read_move
 from usi_engine.records import position
 from usi_engine.records.ends import BY_REASON
 from usi_engine.records.tree import Record
-from usi_engine.rules import End, LiveGame, MoveError
+from usi_engine.rules import LiveGame, MoveError
 from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.usi.arguments import DAY
 from usi_engine.usi.protocol import STARTPOS, Go, Times
@@ -37,11 +37,6 @@ PLAYER = "Player"
 def engine_name(level: int, word: str = "level") -> str:
     """Return the engine's name in a record; on a screen, with another `word`."""
     return f"{NAME} {word} {level}"
-
-
-def ending_text(end: End, winner: str) -> str:
-    """Return the message for the player; `winner` is a name."""
-    return _(BY_REASON[end.reason].sentence).format(winner=winner)
 
 
 @dataclass(frozen=True)
@@ -138,7 +133,8 @@ class PersonGame(LiveGame):
     @property
     def ending_text(self) -> str:
         """How the game ended; empty while it goes on."""
-        return ending_text(self.end, self.side_name(self.end.winner or 0)) if self.end else ""
+        end = self.end
+        return _(BY_REASON[end.reason].sentence).format(winner=self.side_name(end.winner or 0)) if end else ""
 
     def continuation(self, option: str = "") -> str:
         """Return the command that continues the game; empty if it has ended or has no moves."""
