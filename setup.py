@@ -144,7 +144,7 @@ def instruments() -> list[str]:
 
 
 def msvc_flags(target: bool = True) -> list[str]:
-    flags = ["/O2", "/W3"] if PROFILE in ("release", "count") else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
+    flags = ["/O2", "/W3"] if PROFILE == "release" else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
     flags += ["/std:c11"] + ["/WX"] * WERROR
     return flags + (["/arch:AVX2"] if target and msvc_level() == "x86-64-v3" else [])
 
@@ -173,10 +173,14 @@ class BuildExt(build_ext):
         used = msvc_instructions() if msvc else instructions_used(program_of(self.compiler.compiler_so))
         for extension in self.extensions:
             extension.extra_compile_args = msvc_flags() if msvc else unix_flags() + target_flags()
+            if extension.name == "core_ext._nnue_portable":
+                extension.define_macros += [("CORE_EXT_PORTABLE", None)]
             if extension.name == "core_ext.base.processor":
                 # This module must run on any processor: it reports that the processor is too old.
                 extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
-                extension.define_macros += [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
+                extension.define_macros += [
+                    (f"CORE_EXT_NEEDS_{name}", str(int(name in used))) for name in INSTRUCTION_SETS
+                ]
                 extension.define_macros += [("CORE_EXT_TARGET", ARCH)]
             extension.extra_link_args = [] if msvc else instruments()
         super().build_extensions()

@@ -34,13 +34,11 @@ static inline void store_word(SharedWord *word, uint64_t value)
     KOMADORI_STORE(word->value, value, relaxed);
 }
 
-/* For a word that one thread counts and others read. */
 static inline void add_to_word(SharedWord *word, uint64_t number)
 {
     store_word(word, load_word(word) + number);
 }
 
-/* For a word that several threads count; (uint64_t)-1 takes one away. */
 static inline void count_in_word(SharedWord *word, uint64_t number)
 {
     KOMADORI_ADD(word->value, number);

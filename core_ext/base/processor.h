@@ -1,6 +1,6 @@
 /* Check for the instruction sets that the other modules were compiled for. The module that includes
- * this file is compiled for the baseline processor; setup.py defines CORE_EXT_NEEDS_... for each set they use, and the
- * target CPU of the build, CORE_EXT_TARGET. */
+ * this file is compiled for the baseline processor; setup.py defines CORE_EXT_NEEDS_..., 1 for each set they use, else 0,
+ * and the target CPU of the build, CORE_EXT_TARGET. */
 #ifndef KOMADORI_PROCESSOR_H
 #define KOMADORI_PROCESSOR_H
 #include <stddef.h>
@@ -34,42 +34,18 @@ static int lacks_leaf(const char *feature)
 /* Return the name of the first missing instruction set, or NULL. */
 static const char *missing_instructions(void)
 {
-#ifdef CORE_EXT_NEEDS_POPCNT
-    if (LACKS("popcnt")) return "POPCNT";
-#endif
-#ifdef CORE_EXT_NEEDS_SSE4_2
-    if (LACKS("sse4.2")) return "SSE4.2";
-#endif
-#ifdef CORE_EXT_NEEDS_AVX
-    if (LACKS("avx")) return "AVX";
-#endif
-#ifdef CORE_EXT_NEEDS_AVX2
-    if (LACKS("avx2")) return "AVX2";
-#endif
-#ifdef CORE_EXT_NEEDS_FMA
-    if (LACKS("fma")) return "FMA";
-#endif
-#ifdef CORE_EXT_NEEDS_BMI
-    if (LACKS("bmi")) return "BMI1";
-#endif
-#ifdef CORE_EXT_NEEDS_BMI2
-    if (LACKS("bmi2")) return "BMI2";
-#endif
-#ifdef CORE_EXT_NEEDS_AVX512F
-    if (LACKS("avx512f")) return "AVX-512";
-#endif
-#ifdef CORE_EXT_NEEDS_AVX512VL
-    if (LACKS("avx512vl")) return "AVX-512VL";
-#endif
-#ifdef CORE_EXT_NEEDS_AVX512BW
-    if (LACKS("avx512bw")) return "AVX-512BW";
-#endif
-#ifdef CORE_EXT_NEEDS_AVX512VBMI
-    if (LACKS("avx512vbmi")) return "AVX-512VBMI";
-#endif
-#ifdef CORE_EXT_NEEDS_AVX512VNNI
-    if (LACKS("avx512vnni")) return "AVX-512VNNI";
-#endif
+    if (CORE_EXT_NEEDS_POPCNT && LACKS("popcnt")) return "POPCNT";
+    if (CORE_EXT_NEEDS_SSE4_2 && LACKS("sse4.2")) return "SSE4.2";
+    if (CORE_EXT_NEEDS_AVX && LACKS("avx")) return "AVX";
+    if (CORE_EXT_NEEDS_AVX2 && LACKS("avx2")) return "AVX2";
+    if (CORE_EXT_NEEDS_FMA && LACKS("fma")) return "FMA";
+    if (CORE_EXT_NEEDS_BMI && LACKS("bmi")) return "BMI1";
+    if (CORE_EXT_NEEDS_BMI2 && LACKS("bmi2")) return "BMI2";
+    if (CORE_EXT_NEEDS_AVX512F && LACKS("avx512f")) return "AVX-512";
+    if (CORE_EXT_NEEDS_AVX512VL && LACKS("avx512vl")) return "AVX-512VL";
+    if (CORE_EXT_NEEDS_AVX512BW && LACKS("avx512bw")) return "AVX-512BW";
+    if (CORE_EXT_NEEDS_AVX512VBMI && LACKS("avx512vbmi")) return "AVX-512VBMI";
+    if (CORE_EXT_NEEDS_AVX512VNNI && LACKS("avx512vnni")) return "AVX-512VNNI";
     return NULL;
 }
 #endif

@@ -2,11 +2,9 @@
 
 from libc.stdint cimport uint64_t
 
-cdef extern from "base/monotonic.h" nogil:
+cdef extern from "base/stop.h" nogil:
     # Return nanoseconds since an unspecified moment; never decreases.
     long long monotonic_ns()
-
-cdef extern from "base/stop.h" nogil:
     # All threads of a search share one. All zero: not requested, no deadline. Any thread may call these at any time.
     ctypedef struct Stop:
         pass

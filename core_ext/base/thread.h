@@ -9,7 +9,6 @@ typedef struct {
     PyThread_type_lock ended;   /* taken while the thread runs, and after it was joined */
 } Thread;
 
-/* Start a thread; `run` ends with end_thread. The caller holds the GIL. Returns 0 if the system refuses. */
 static inline int start_thread(Thread *thread, void (*run)(void *), void *argument)
 {
     if (thread->ended == NULL) {
@@ -26,13 +25,11 @@ static inline void end_thread(Thread *thread)
     PyThread_release_lock(thread->ended);
 }
 
-/* Wait until a started thread has ended. */
 static inline void join_thread(Thread *thread)
 {
     PyThread_acquire_lock(thread->ended, WAIT_LOCK);
 }
 
-/* Free the resources of a thread that was joined or never started. */
 static inline void free_thread(Thread *thread)
 {
     if (thread->ended != NULL) {
