@@ -1,15 +1,11 @@
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from core_ext.eval.nnue.network import Network
 
 class NnueProbe:
     def __init__(self, network: Network) -> None: ...
     def use(self, network: Network) -> None: ...
     def evaluate(self, sfen: str, moves: Sequence[str] = ...) -> int: ...
-    def evaluate_from_scratch(self, sfen: str, moves: Sequence[str] = ...) -> int: ...
     def stack(self, sfen: str) -> int: ...
     def sums(self, sfen: str, moves: Sequence[str] = ...) -> list[list[int]]: ...
 
@@ -18,30 +14,3 @@ class TimedLine:
     @property
     def positions(self) -> int: ...
     def play(self, rounds: int, evaluated: bool) -> int: ...
-
-def accumulate_rows(
-    portable: bool,
-    sums: npt.NDArray[np.int16],
-    rows: npt.NDArray[np.int16],
-    removed: npt.NDArray[np.int32],
-    added: npt.NDArray[np.int32],
-) -> None: ...
-def activate(
-    portable: bool,
-    sfnn: bool,
-    out: npt.NDArray[np.uint8],
-    ours: npt.NDArray[np.int16],
-    theirs: npt.NDArray[np.int16],
-) -> None: ...
-def group_of(inputs: int, outputs: int) -> int: ...
-def affine(
-    portable: bool,
-    out: npt.NDArray[np.int32],
-    inputs: npt.NDArray[np.uint8],
-    group: int,
-    weights: npt.NDArray[np.int8],
-    bias: npt.NDArray[np.int32],
-    sparse: bool = ...,
-) -> None: ...
-def dot(portable: bool, inputs: npt.NDArray[np.uint8], weights: npt.NDArray[np.int8]) -> int: ...
-def hidden(portable: bool, sfnn: bool, out: npt.NDArray[np.uint8], sums: npt.NDArray[np.int32]) -> None: ...

@@ -1,15 +1,9 @@
-"""Internals of NNUE for tests and benches: sums, vector kernels against portable ones, timed lines."""
+"""Internals of NNUE for tests and benches: values, sums, timed lines."""
 
 import random
 
-from core_ext.eval.nnue.accumulator cimport NnueState, accumulate
-from core_ext.eval.nnue.activation cimport activate as activate_sums
-from core_ext.eval.nnue.dense cimport (
-    nnue_affine, nnue_dot_row, nnue_group, nnue_hidden, nnue_squares, portable_affine, portable_dot, portable_hidden,
-    portable_squares,
-)
-from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_from_scratch, nnue_free, nnue_init
-from core_ext.eval.nnue.rows cimport nnue_accumulate, portable_accumulate
+from core_ext.eval.nnue.accumulator cimport NnueState, accumulate, free_sums
+from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_init
 from core_ext.eval.nnue.selector cimport select_stack
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
 from core_ext.shogi.position cimport Position, allocate_position, do_move, free_position, undo_move
@@ -30,7 +24,7 @@ cdef class NnueProbe:
         self.use(network)
 
     def __dealloc__(self):
-        nnue_free(&self.state)
+        free_sums(&self.state)
         free_position(&self.pos)
 
     def use(self, network: Network):
@@ -42,11 +36,6 @@ cdef class NnueProbe:
         """Return centipawns for the side to move after the moves; only the last position is evaluated."""
         self.set_position(sfen, moves)
         return nnue_evaluate(&self.state, &self.pos)
-
-    def evaluate_from_scratch(self, sfen: str, moves=()):
-        """Return the value computed from scratch, by the portable kernels."""
-        self.set_position(sfen, moves)
-        return nnue_evaluate_from_scratch(&self.network.weights, &self.pos)
 
     def stack(self, sfen: str):
         """Return the index of the layer stack."""
@@ -91,7 +80,7 @@ cdef class TimedLine:
         self._choose_line(random.Random(seed))
 
     def __dealloc__(self):
-        nnue_free(&self.nnue)
+        free_sums(&self.nnue)
         free_position(&self.pos)
 
     cdef _choose_line(self, numbers):
@@ -133,57 +122,3 @@ cdef class TimedLine:
         for _ in range(self.plies):
             undo_move(&self.pos)
         return sum
-
-
-# ---- kernels ----
-
-def accumulate_rows(bint portable, int16_t[::1] sums, const int16_t[:, ::1] rows, const int32_t[::1] removed,
-                    const int32_t[::1] added):
-    """Subtract rows from the sums and add others, in place, by the vector or the portable kernel."""
-    cdef int width = <int>sums.shape[0]
-    if portable:
-        portable_accumulate(&sums[0], &sums[0], width, &rows[0, 0], &removed[0], <int>removed.shape[0], &added[0],
-                            <int>added.shape[0])
-    else:
-        nnue_accumulate(&sums[0], &sums[0], width, &rows[0, 0], &removed[0], <int>removed.shape[0], &added[0],
-                        <int>added.shape[0])
-
-
-def activate(bint portable, bint sfnn, uint8_t[::1] out, const int16_t[::1] ours, const int16_t[::1] theirs):
-    """Clip sums to 0..127 or, for SFNN, multiply pairs of them."""
-    activate_sums(&out[0], &ours[0], &theirs[0], <int>ours.shape[0], sfnn, portable)
-
-
-def group_of(int inputs, int outputs):
-    """Return the inputs of a group of layer 0's weights in this build."""
-    return nnue_group(inputs, outputs)
-
-
-def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, int group, const int8_t[::1] weights,
-           const int32_t[::1] bias, bint sparse=False):
-    """Compute a dense layer; the weights have the layout [inputs / group][outputs][group]; `sparse` skips zeros."""
-    cdef int count = <int>inputs.shape[0], outputs = <int>out.shape[0]
-    if portable:
-        portable_affine(&out[0], &inputs[0], count, outputs, group, &weights[0], &bias[0])
-    else:
-        nnue_affine(&out[0], &inputs[0], count, outputs, group, &weights[0], &bias[0], sparse)
-
-
-def dot(bint portable, const uint8_t[::1] inputs, const int8_t[::1] weights):
-    """Return the product of inputs and weights."""
-    if portable:
-        return portable_dot(&inputs[0], &weights[0], <int>inputs.shape[0])
-    return nnue_dot_row(&inputs[0], &weights[0], <int>inputs.shape[0])
-
-
-def hidden(bint portable, bint sfnn, uint8_t[::1] out, const int32_t[::1] sums):
-    """Divide sums by 64 and clip them to 0..127; for SFNN, squares of the sums come first."""
-    cdef int count = <int>sums.shape[0]
-    if portable and sfnn:
-        portable_squares(&out[0], &sums[0], count)
-    elif portable:
-        portable_hidden(&out[0], &sums[0], count)
-    elif sfnn:
-        nnue_squares(&out[0], &sums[0], count)
-    else:
-        nnue_hidden(&out[0], &sums[0], count)

@@ -12,7 +12,8 @@ from core_ext.eval.evaluate cimport (
     evaluate, evaluate_from_scratch, Evaluator, free_evaluator, init_evaluator, NNUE_EVALUATION,
 )
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
-from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate, accumulate_from_scratch
+from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate
+from core_ext.eval.nnue.forward cimport accumulate_from_scratch
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
 from core_ext.shogi.movegen cimport (
     CheckInfo, generate_captures, generate_drops, generate_legal, generate_quiets, has_legal_move, init_check_info,

@@ -5,7 +5,9 @@ from libc.string cimport memset
 from core_ext.eval.kpp.sums cimport KPP_TERMS, free_kpp_state, init_kpp_state, kpp_terms, kpp_value_from_scratch
 from core_ext.eval.kpp.weights cimport FV_SCALE, KppWeights
 from core_ext.eval.material cimport material_for_black, usual_values
-from core_ext.eval.nnue.network cimport Network, nnue_evaluate_from_scratch, nnue_free, nnue_init
+from core_ext.eval.nnue.accumulator cimport free_sums
+from core_ext.eval.nnue.forward cimport value_from_scratch
+from core_ext.eval.nnue.network cimport Network, nnue_init
 from core_ext.eval.piece_values cimport PieceValues
 from core_ext.shogi.types cimport BLACK, int32_t
 
@@ -32,13 +34,13 @@ cdef int init_evaluator(Evaluator *evaluator, object weights) except -1:
 
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
     free_kpp_state(&evaluator.kpp)
-    nnue_free(&evaluator.nnue)
+    free_sums(&evaluator.nnue)
 
 
 cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) noexcept nogil:
     cdef int material
     if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
-        return nnue_evaluate_from_scratch(evaluator.nnue.weights, pos)
+        return value_from_scratch(evaluator.nnue.weights, pos)
     if evaluator.kind == KPP_EVALUATION:
         return clamp_value(kpp_value_from_scratch(&evaluator.kpp, pos))
     material = material_for_black(evaluator.material.values, pos)

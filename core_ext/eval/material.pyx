@@ -1,10 +1,13 @@
 """Piece values and their sums; contracts in material.pxd."""
 
-from core_ext.eval.incremental cimport plies_since_sum, slot_of
+from core_ext.eval.incremental cimport NO_KING, plies_since_sums, ply_slot
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, find_dirty, full_key, game_length, state_key
 from core_ext.shogi.see cimport see_value
 from core_ext.shogi.types cimport BLACK, COLORS, DRAGON, GOLD, KING, PAWN, SQUARES, WHITE, int32_t, make_piece, uint64_t
+
+cdef enum:
+    MAX_SUMMED_MOVES = 4    # in a row; more cost as much as a full sum
 
 
 cdef void set_usual_values() noexcept:
@@ -29,8 +32,8 @@ cdef int material_for_black(const int32_t *values, const Position *pos) noexcept
 
 
 cdef inline void store(MaterialState *state, int ply, uint64_t key, int sum) noexcept nogil:
-    state.keys[slot_of(ply)] = key
-    state.sums[slot_of(ply)] = sum
+    state.keys[ply_slot(ply)] = key
+    state.sums[ply_slot(ply)] = sum
 
 
 cdef inline int gain_for_black(const int32_t *values, const Dirty *dirty) noexcept nogil:
@@ -41,7 +44,7 @@ cdef inline int gain_for_black(const int32_t *values, const Dirty *dirty) noexce
 
 
 cdef int material_value(MaterialState *state, const Position *pos) noexcept nogil:
-    cdef int ply = game_length(pos), back = plies_since_sum(state.keys, pos), sum
+    cdef int ply = game_length(pos), back = plies_since_sums(state.keys, pos, MAX_SUMMED_MOVES, NO_KING), sum
     cdef Dirty dirty
     if back < 0:
         back = 0
@@ -49,7 +52,7 @@ cdef int material_value(MaterialState *state, const Position *pos) noexcept nogi
     while back > 0:
         back -= 1
         find_dirty(pos.state - back, &dirty)
-        sum = state.sums[slot_of(ply - back - 1)] + gain_for_black(state.values, &dirty)
+        sum = state.sums[ply_slot(ply - back - 1)] + gain_for_black(state.values, &dirty)
         store(state, ply - back, state_key(pos.state - back), sum)
-    sum = state.sums[slot_of(ply)]
+    sum = state.sums[ply_slot(ply)]
     return sum if pos.side == BLACK else -sum

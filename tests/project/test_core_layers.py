@@ -12,13 +12,13 @@ from tests.programs import ROOT
 LAYERS: dict[str, str] = {
     "base": "arithmetic atomic debug leb128 lock memory processor stop thread",
     "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation ki2 diagram",
-    "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.rows nnue.activation "
-    "nnue.dense nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.network evaluate",
+    "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.kernels "
+    "nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.forward nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",
     "search": "tt tune history movepick searcher correction samples root_moves node pruning depths "
     "history_updates search",
     "learn": "quiescence_leaf training_position factorized shards kpp_model",
-    "": "board engine corpus training _probe _nnue_probe",
+    "": "board engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
 ORDER = {name: place for place, name in enumerate(NAMES)}

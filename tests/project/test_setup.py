@@ -29,7 +29,10 @@ def evaluate(expression: str, **variables: str) -> Any:
     return json.loads(output_of(PROGRAM, input=expression, env=environment).splitlines()[-1])
 
 
-@pytest.mark.parametrize("probes, expected", [("", []), ("1", ["_nnue_probe.pyx", "_probe.pyx"])])
+PROBES = ["_nnue_kernels.pyx", "_nnue_portable.pyx", "_nnue_probe.pyx", "_probe.pyx"]
+
+
+@pytest.mark.parametrize("probes, expected", [("", []), ("1", PROBES)])
 def test_probes_are_built_on_request_only(probes: str, expected: list[str]) -> None:
     built = evaluate("[path.name for path in modules()]", CORE_EXT_PROBES=probes)
     assert [name for name in built if name.startswith("_")] == expected

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 from core_ext.base.debug cimport ASSERT
 from core_ext.base.memory cimport allocate_zeroed
 from core_ext.eval.bonapiece cimport LISTED, features, inverse_square, list_pieces, new_bonapiece, old_bonapiece
-from core_ext.eval.incremental cimport plies_since_sum, slot_of
+from core_ext.eval.incremental cimport NO_KING, plies_since_sums, ply_slot
 from core_ext.eval.kpp.weights cimport FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row
 from core_ext.eval.material cimport material_for_black, usual_values
 from core_ext.shogi.position cimport Dirty, State, find_dirty, full_key, game_length, has_both_kings, state_key
@@ -20,6 +20,7 @@ cdef enum:
     BLOCKS = LIST_SIZE // 8
     BEFORE = 0
     AFTER = 1
+    MAX_SUM_UPDATES = 4     # moves in a row; one of them costs about a quarter of a full sum
     MAX_CACHE_UPDATES = 7   # of pieces that differ from a KingCache: each costs about a ninth of a full sum
 
 
@@ -62,10 +63,6 @@ cdef struct Change:
     int king_square             # its destination, from Black's perspective
     int count                   # of numbers: 0 to 2
     int32_t number[2][COLORS][2]    # [BEFORE or AFTER][perspective][which]
-
-
-cdef inline bint has_parent(const Position *pos) noexcept nogil:
-    return pos.state != pos.states and pos.state.move != NO_MOVE
 
 
 cdef inline void set_number(Change *change, int when, int which, int number) noexcept nogil:
@@ -201,12 +198,6 @@ cdef inline int32_t piece_difference(const KppTables *weights, const Change *cha
     return sum
 
 
-cdef inline void update_kkp(const KppTables *weights, Sums *new, const Change *change) noexcept nogil:
-    """Update KKP if neither king moved."""
-    cdef const int16_t *row = kkp_row(weights, new.king[BLACK], inverse_square(new.king[WHITE]))
-    new.pieces += row_difference(row, change, BLACK)
-
-
 cdef inline void update_kp_tempo(const KppTables *weights, Sums *new, int color, const Change *change) noexcept nogil:
     """Update the terms of a king that did not move."""
     new.kp_tempo += row_difference(kp_tempo_row(weights, new.king[color]), change, color)
@@ -254,7 +245,8 @@ cdef inline void update_moved_king(const KppState *state, Sums *old, Sums *new, 
 cdef inline void update_pieces(const KppState *state, Sums *old, Sums *new, const Update *update) noexcept nogil:
     """Update after a move of another piece."""
     cdef const KppTables *weights = state.weights
-    update_kkp(weights, new, update.change)
+    new.pieces += row_difference(kkp_row(weights, new.king[BLACK], inverse_square(new.king[WHITE])), update.change,
+                                 BLACK)
     update_kp_tempo(weights, new, BLACK, update.change)
     update_kp_tempo(weights, new, WHITE, update.change)
     update_pairs(weights, old, new, BLACK, update)
@@ -273,10 +265,10 @@ cdef inline void copy_sums(const Sums *old, Sums *new) noexcept nogil:
 
 cdef void update_sums(KppState *state, int old_ply, int new_ply, const Change *change) noexcept nogil:
     """Compute the sums after the change from those before it."""
-    cdef Sums *old = state.sums + slot_of(old_ply)
-    cdef Sums *new = state.sums + slot_of(new_ply)
+    cdef Sums *old = state.sums + ply_slot(old_ply)
+    cdef Sums *new = state.sums + ply_slot(new_ply)
     cdef Update update
-    state.keys[slot_of(new_ply)] = change.key
+    state.keys[ply_slot(new_ply)] = change.key
     update.change = change
     copy_sums(old, new)
     update_lists(&new.lists, &update)
@@ -294,15 +286,15 @@ cdef void sum_with_parent(KppState *state, const Position *pos) noexcept nogil:
     """
     cdef int ply = game_length(pos)
     cdef Change change
-    state.keys[slot_of(ply)] = full_key(pos)
-    sum_from_scratch(state.weights, state.sums + slot_of(ply), pos)
-    if has_parent(pos):
+    state.keys[ply_slot(ply)] = full_key(pos)
+    sum_from_scratch(state.weights, state.sums + ply_slot(ply), pos)
+    if pos.state != pos.states and pos.state.move != NO_MOVE:
         find_change(pos.state, &change, True)
         update_sums(state, ply, ply - 1, &change)
 
 
 cdef const Sums *sums_of(KppState *state, const Position *pos) noexcept nogil:
-    cdef int ply = game_length(pos), back = plies_since_sum(state.keys, pos)
+    cdef int ply = game_length(pos), back = plies_since_sums(state.keys, pos, MAX_SUM_UPDATES, NO_KING)
     cdef Change change
     if back < 0:
         sum_with_parent(state, pos)
@@ -310,7 +302,7 @@ cdef const Sums *sums_of(KppState *state, const Position *pos) noexcept nogil:
         back -= 1
         find_change(pos.state - back, &change, False)
         update_sums(state, ply - back - 1, ply - back, &change)
-    return state.sums + slot_of(ply)
+    return state.sums + ply_slot(ply)
 
 
 # ---- values ----

@@ -45,8 +45,6 @@ cdef struct NnueState:
 
 # Find the sums from both perspectives, valid until the next call. Both kings must be on the board.
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil
-# Compute the same from scratch into [COLORS][width], by the portable kernel: the oracle of the tests.
-cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil
 # Start without sums; the state is all zeros or was used before. If memory is lacking, return -1 and free the state.
 cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil
 cdef void free_sums(NnueState *state) noexcept nogil

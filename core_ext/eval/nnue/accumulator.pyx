@@ -1,15 +1,15 @@
-"""Sums of the transformer: by the moves since an earlier ply, by the pieces that differ, and from scratch."""
+"""Sums of the transformer: by the moves since an earlier ply, and by the pieces that differ."""
 
 from libc.string cimport memcpy, memset
 
 from core_ext.base.debug cimport ASSERT
 from core_ext.base.memory cimport allocate_large, release_large
-from core_ext.eval.bonapiece cimport LISTED, PieceLists, features, list_pieces, new_bonapiece, old_bonapiece
-from core_ext.eval.incremental cimport slot_of
+from core_ext.eval.bonapiece cimport features, new_bonapiece, old_bonapiece
+from core_ext.eval.incremental cimport NO_KING, plies_since_sums, ply_slot
 from core_ext.eval.nnue.features cimport (
     FeatureSet, MAX_ACTIVE, MAX_CHANGED, Viewpoint, king_feature, piece_feature, viewpoint_of,
 )
-from core_ext.eval.nnue.rows cimport nnue_accumulate, portable_accumulate
+from core_ext.eval.nnue.kernels cimport nnue_accumulate
 from core_ext.shogi.bitboard cimport lowest_bit
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, game_length, has_both_kings, state_key
@@ -19,7 +19,7 @@ cdef extern from "base/simd.h" nogil:
     void find_differing(uint64_t *bits, const uint8_t *a, const uint8_t *b) noexcept
 
 cdef enum:
-    MAX_UPDATES = 8         # moves in a row; beyond that a refresh is cheaper
+    MAX_ROW_UPDATES = 8     # moves in a row; beyond that a refresh is cheaper
 
 # Features that one move removes and adds, from both perspectives.
 cdef struct Change:
@@ -36,7 +36,7 @@ cdef struct Difference:
 
 
 cdef inline int16_t *sums_at(const NnueState *state, int perspective, int ply) noexcept nogil:
-    return state.sums + (perspective * SUMMED_PLIES + slot_of(ply)) * <size_t>state.weights.width
+    return state.sums + (perspective * SUMMED_PLIES + ply_slot(ply)) * <size_t>state.weights.width
 
 
 cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
@@ -84,20 +84,6 @@ cdef inline void find_change(const NnueWeights *weights, const Viewpoint *viewpo
                         dirty.changed[i].new_square)
 
 
-cdef inline int plies_since_sums(const NnueState *state, const Position *pos, int perspective) noexcept nogil:
-    """Return the plies back to the nearest sums that can be updated, 0 to MAX_UPDATES; -1 if there are none."""
-    cdef const uint64_t *keys = state.keys[perspective]
-    cdef const State *one = pos.state
-    cdef int ply = game_length(pos), back
-    for back in range(min(ply, MAX_UPDATES) + 1):
-        if keys[slot_of(ply - back)] == state_key(one):
-            return back
-        if state.weights.features.bound and moved_piece(one.move) == make_piece(perspective, KING):
-            return -1
-        one -= 1
-    return -1
-
-
 cdef inline void update_from_parent(NnueState *state, const Position *pos, int perspective, int back,
                                     const Change *change) noexcept nogil:
     """Update the sums of `back` plies ago from those of the ply before."""
@@ -106,7 +92,7 @@ cdef inline void update_from_parent(NnueState *state, const Position *pos, int p
     nnue_accumulate(sums_at(state, perspective, ply), sums_at(state, perspective, ply - 1), state.weights.width,
                     state.weights.rows, change.removed[perspective], change.count, change.added[perspective],
                     change.count)
-    state.keys[perspective][slot_of(ply)] = state_key(one)
+    state.keys[perspective][ply_slot(ply)] = state_key(one)
 
 
 # ---- by differing pieces ----
@@ -178,18 +164,19 @@ cdef void refresh(NnueState *state, const Position *pos, int perspective) noexce
     memcpy(last.board, pos.board, sizeof(last.board))
     memcpy(last.hand, pos.state.hand, sizeof(last.hand))
     memcpy(sums_at(state, perspective, ply), sums, weights.width * sizeof(int16_t))
-    state.keys[perspective][slot_of(ply)] = state_key(pos.state)
+    state.keys[perspective][ply_slot(ply)] = state_key(pos.state)
 
 
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil:
-    cdef Change changes[MAX_UPDATES]
+    cdef Change changes[MAX_ROW_UPDATES]
     cdef Viewpoint viewpoints[COLORS]
     cdef int back[COLORS]
-    cdef int perspective, i
+    cdef int perspective, king, i
     ASSERT(has_both_kings(pos))
     for perspective in range(COLORS):
         viewpoints[perspective] = viewpoint_of(&state.weights.features, perspective, pos.king[perspective])
-        back[perspective] = plies_since_sums(state, pos, perspective)
+        king = make_piece(perspective, KING) if state.weights.features.bound else NO_KING
+        back[perspective] = plies_since_sums(state.keys[perspective], pos, MAX_ROW_UPDATES, king)
     for i in range(max(back[BLACK], back[WHITE])):
         find_change(state.weights, viewpoints, pos.state - i, &changes[i])
     for perspective in range(COLORS):
@@ -198,33 +185,6 @@ cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums
         for i in range(back[perspective] - 1, -1, -1):
             update_from_parent(state, pos, perspective, i, &changes[i])
         sums[perspective] = sums_at(state, perspective, game_length(pos))
-
-
-# ---- from scratch ----
-
-cdef int list_features(const NnueWeights *weights, const Position *pos, int perspective,
-                       int32_t *listed) noexcept nogil:
-    """List all active features from one perspective; return how many."""
-    cdef const FeatureSet *used = &weights.features
-    cdef Viewpoint viewpoint = viewpoint_of(used, perspective, pos.king[perspective])
-    cdef PieceLists lists
-    cdef int count = min(list_pieces(pos, &lists), LISTED), color, which, i
-    for i in range(count):
-        listed[i] = piece_feature(used, viewpoint, lists.numbers[BLACK][i])
-    for which in range(used.kings):
-        for color in range(COLORS):
-            listed[count] = king_feature(used, viewpoint, which, color, pos.king[color])
-            count += 1
-    return count
-
-
-cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil:
-    cdef int32_t listed[MAX_ACTIVE]
-    cdef int perspective, count
-    for perspective in range(COLORS):
-        count = list_features(weights, pos, perspective, listed)
-        portable_accumulate(sums + perspective * weights.width, weights.bias, weights.width, weights.rows, NULL, 0,
-                            listed, count)
 
 
 # ---- memory ----

@@ -1,7 +1,7 @@
 """The NNUE evaluation (Y. Nasu, 2018): centipawns for the side to move from a network of integers.
 
 A network is a combination of four independent parts: a feature set (features), the activation of the transformer's sums
-(activation), a selector of the layer stack (selector), and the dense layers of a stack (stacks).
+(activation), a selector of the layer stack (selector), and the dense layers of a stack (stacks, forward).
 """
 
 from core_ext.eval.nnue.accumulator cimport NnueState, NnueWeights
@@ -21,11 +21,9 @@ cdef class Network:
     cdef object bias
     cdef object progress
 
-# Evaluate by `network`, without sums at first. The state is all zeros or was used before. MemoryError.
+# Evaluate by `network`, without sums at first. The state is all zeros or was used before; free_sums frees it.
+# MemoryError.
 cdef int nnue_init(NnueState *state, Network network) except -1
-cdef void nnue_free(NnueState *state) noexcept nogil
 # Return centipawns for the side to move, within MAX_EVALUATION. Both kings must be on the board. Any position may be
 # given: the state recognises it by its key and its ply.
 cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil
-# Return the same from scratch and by the portable kernels: the oracle of the tests.
-cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil

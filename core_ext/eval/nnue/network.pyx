@@ -2,22 +2,20 @@
 
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
 
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES
 from core_ext.eval.nnue.accumulator cimport (
-    MAX_WIDTH, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate, accumulate_from_scratch, allocate_sums,
-    free_sums,
+    MAX_WIDTH, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate, allocate_sums,
 )
-from core_ext.eval.nnue.activation cimport activate
 from core_ext.eval.nnue.features cimport fill_features
-from core_ext.eval.nnue.rows cimport NNUE_INSTRUCTIONS
-from core_ext.eval.nnue.selector cimport fill_selector, select_stack
-from core_ext.eval.nnue.stacks cimport MAX_INPUTS, copy_stacks, fill_sizes, run_stack
+from core_ext.eval.nnue.forward cimport value_of_sums
+from core_ext.eval.nnue.kernels cimport NNUE_INSTRUCTIONS
+from core_ext.eval.nnue.selector cimport fill_selector
+from core_ext.eval.nnue.stacks cimport MAX_INPUTS, copy_stacks, fill_sizes
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, SQUARES, int16_t, int32_t, uint8_t
+from core_ext.shogi.types cimport COLORS, SQUARES, int16_t, int32_t, uint8_t
 
 from types import SimpleNamespace
 
@@ -46,47 +44,22 @@ _ATTRIBUTES = {
 
 cdef enum:
     HUGE_PAGE = 2 << 20
-    ALIGNED = 64
 
 assert MAX_INPUTS == 2 * MAX_WIDTH
 
 
 # ---- values ----
 
-cdef inline int in_centipawns(const NnueWeights *weights, int32_t output) noexcept nogil:
-    """Convert to centipawns, rounded towards 0 as in YaneuraOu."""
-    return max(-MAX_EVALUATION, min(MAX_EVALUATION, output // weights.fv_scale))
-
-
-cdef inline int propagate(const NnueWeights *weights, const Position *pos, const int16_t *ours, const int16_t *theirs,
-                          bint portable) noexcept nogil:
-    """Return the value from the transformer's sums; `portable` is a constant at each call."""
-    cdef uint8_t room[MAX_INPUTS + ALIGNED]
-    cdef uint8_t *inputs = <uint8_t *>((<uintptr_t>room + ALIGNED - 1) & ~<uintptr_t>(ALIGNED - 1))
-    activate(inputs, ours, theirs, weights.width, weights.stacks.sfnn, portable)
-    return in_centipawns(weights, run_stack(&weights.stacks, select_stack(&weights.selector, pos), inputs, portable))
-
-
 cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil:
     cdef const int16_t *sums[COLORS]
     accumulate(state, pos, sums)
-    return propagate(state.weights, pos, sums[pos.side], sums[pos.side ^ 1], False)
-
-
-cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil:
-    cdef int16_t sums[COLORS * MAX_WIDTH]
-    accumulate_from_scratch(weights, pos, sums)
-    return propagate(weights, pos, sums + pos.side * weights.width, sums + (pos.side ^ 1) * weights.width, True)
+    return value_of_sums(state.weights, pos, sums[pos.side], sums[pos.side ^ 1])
 
 
 cdef int nnue_init(NnueState *state, Network network) except -1:
     if allocate_sums(state, &network.weights) < 0:
         raise MemoryError("no memory for an evaluator")
     return 0
-
-
-cdef void nnue_free(NnueState *state) noexcept nogil:
-    free_sums(state)
 
 
 # ---- memory ----

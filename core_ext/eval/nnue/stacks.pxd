@@ -5,11 +5,12 @@ of outputs. SFNN passes squares and clipped values of layer 0 to layer 1; it may
 network's (shortcut).
 """
 
-from core_ext.shogi.types cimport int32_t, uint8_t
+from core_ext.shogi.types cimport uint8_t
 
 cdef enum:
     MAX_INPUTS = 16384          # of layer 0
     MAX_HIDDEN = 128
+    GROUP = 4                   # inputs of a group of weights, in layer 1
 
 # Stacks of `stride` bytes, each in the same layout, with biases int32 and weights int8. Weights of layers 0 (its common
 # part) and 1 as in dense.h, those of the shards [outputs][shard], those of layer 2 in the order of the inputs.
@@ -35,5 +36,3 @@ cdef int fill_sizes(LayerStacks *found, object architecture) except -1
 # memory, for release_large. ValueError if they need another size or a bias may overflow; MemoryError.
 cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t *dense, Py_ssize_t size,
                      void **block) except -1
-# Return the output of one stack for inputs aligned to 64 bytes, by the vector kernels or the portable ones.
-cdef int32_t run_stack(const LayerStacks *stacks, int index, const uint8_t *inputs, bint portable) noexcept nogil

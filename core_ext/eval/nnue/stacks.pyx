@@ -1,88 +1,16 @@
-"""Layer stacks in memory, and their value. Contracts are in stacks.pxd."""
+"""Layer stacks in memory. Contracts are in stacks.pxd."""
 
 from libc.string cimport memcpy
 
 from core_ext.base.memory cimport allocate_large
-from core_ext.eval.nnue.dense cimport (
-    NNUE_CHUNK, nnue_affine, nnue_dot_row, nnue_group, nnue_hidden, nnue_squares, portable_affine, portable_dot,
-    portable_hidden, portable_squares,
-)
-from core_ext.shogi.types cimport int8_t, uint32_t
+from core_ext.eval.nnue.kernels cimport NNUE_CHUNK, nnue_group
+from core_ext.shogi.types cimport int8_t, int32_t, uint32_t
 
 cdef enum:
     FILE_STEP = 32              # inputs of a layer are padded to a multiple of this in the file
     ALIGNED = 64                # each array in a stack
     WORD = 4
-    GROUP = 4                   # inputs of a group of weights, in layer 1
     LARGEST_BIAS = 1 << 30      # sums of this and all weights fit into 32 bits
-
-
-# ---- values ----
-
-cdef inline int32_t wrapping_sum(int32_t a, int32_t b) noexcept nogil:
-    return <int32_t>(<uint32_t>a + <uint32_t>b)
-
-
-cdef inline void add_shards(const LayerStacks *stacks, int32_t *sums, const uint8_t *inputs, const int8_t *rows,
-                            bint portable) noexcept nogil:
-    """Add to each output the products of its group's inputs, which follow the common ones."""
-    cdef const uint8_t *seen
-    cdef int i
-    for i in range(stacks.sharded):
-        seen = inputs + stacks.common + i // stacks.shard_outputs * stacks.shard
-        sums[i] = wrapping_sum(sums[i], portable_dot(seen, rows, stacks.shard) if portable else
-                               nnue_dot_row(seen, rows, stacks.shard))
-        rows += stacks.shard
-
-
-cdef inline void first_layer(const LayerStacks *stacks, const char *stack, int32_t *sums, const uint8_t *inputs,
-                             bint portable) noexcept nogil:
-    cdef const int8_t *weights = <const int8_t *>stack + stacks.weights[0]
-    cdef const int32_t *bias = <const int32_t *>(stack + stacks.bias[0])
-    if portable:
-        portable_affine(sums, inputs, stacks.common, stacks.outputs[0], stacks.group, weights, bias)
-    else:
-        nnue_affine(sums, inputs, stacks.common, stacks.outputs[0], stacks.group, weights, bias, True)
-    if stacks.shard:
-        add_shards(stacks, sums, inputs, <const int8_t *>stack + stacks.shards, portable)
-
-
-cdef inline int activate_first(const LayerStacks *stacks, uint8_t *units, const int32_t *sums,
-                               bint portable) noexcept nogil:
-    """Return the number of inputs of layer 1."""
-    cdef int count = stacks.outputs[0]
-    if portable and stacks.sfnn:
-        portable_squares(units, sums, count)
-    elif portable:
-        portable_hidden(units, sums, count)
-    elif stacks.sfnn:
-        nnue_squares(units, sums, count)
-    else:
-        nnue_hidden(units, sums, count)
-    return 2 * count if stacks.sfnn else count
-
-
-cdef int32_t run_stack(const LayerStacks *stacks, int index, const uint8_t *inputs, bint portable) noexcept nogil:
-    cdef const char *stack = stacks.stacks + index * stacks.stride
-    cdef const int8_t *weights = <const int8_t *>stack + stacks.weights[1]
-    cdef const int32_t *bias = <const int32_t *>(stack + stacks.bias[1])
-    cdef const int8_t *last = <const int8_t *>stack + stacks.weights[2]
-    cdef int32_t first[MAX_HIDDEN]
-    cdef int32_t second[MAX_HIDDEN]
-    cdef uint8_t units[2 * MAX_HIDDEN]
-    cdef int32_t output = (<const int32_t *>(stack + stacks.output_bias))[0]
-    cdef int count
-    first_layer(stacks, stack, first, inputs, portable)
-    count = activate_first(stacks, units, first, portable)
-    if portable:
-        portable_affine(second, units, count, stacks.outputs[1], GROUP, weights, bias)
-        portable_hidden(units, second, stacks.outputs[1])
-        output = wrapping_sum(output, portable_dot(units, last, stacks.outputs[1]))
-    else:
-        nnue_affine(second, units, count, stacks.outputs[1], GROUP, weights, bias, False)
-        nnue_hidden(units, second, stacks.outputs[1])
-        output = wrapping_sum(output, nnue_dot_row(units, last, stacks.outputs[1]))
-    return wrapping_sum(output, first[stacks.shortcut]) if stacks.shortcut >= 0 else output
 
 
 # ---- sizes ----

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core_ext._nnue_probe import accumulate_rows, activate, affine, dot, group_of, hidden
+from core_ext import _nnue_kernels, _nnue_portable
 from core_ext.eval.nnue.network import INSTRUCTIONS
 
 WIDTHS = [64, 96, *range(128, 513, 32), 544, 1024]
-FORMS = [False, True]  # vector, portable
+FORMS = [_nnue_kernels, _nnue_portable]
 
 
 def test_the_build_names_its_instructions() -> None:
@@ -25,10 +25,10 @@ def test_rows_are_subtracted_and_added(width: int) -> None:
         removed, added = (rng.integers(0, 50, count, np.int32) for count in (removals, additions))
         before = rng.integers(-32768, 32768, width, np.int16)
         expected = before + rows[added].sum(axis=0, dtype=np.int64) - rows[removed].sum(axis=0, dtype=np.int64)
-        for portable in FORMS:
+        for form in FORMS:
             sums = before.copy()
-            accumulate_rows(portable, sums, rows, removed, added)
-            assert np.array_equal(sums, expected.astype(np.int16)), portable
+            form.accumulate_rows(sums, rows, removed, added)
+            assert np.array_equal(sums, expected.astype(np.int16)), form.__name__
 
 
 def some_sums(rng: np.random.Generator, width: int) -> npt.NDArray[np.int16]:
@@ -40,10 +40,10 @@ def some_sums(rng: np.random.Generator, width: int) -> npt.NDArray[np.int16]:
 def test_sums_are_clipped(width: int) -> None:
     rng = np.random.default_rng(width)
     sums = [some_sums(rng, width) for _ in range(2)]
-    for portable in FORMS:
+    for form in FORMS:
         out = np.empty(2 * width, np.uint8)
-        activate(portable, False, out, *sums)
-        assert np.array_equal(out, np.concatenate(sums).clip(0, 127)), portable
+        form.activate(False, out, *sums)
+        assert np.array_equal(out, np.concatenate(sums).clip(0, 127)), form.__name__
 
 
 @pytest.mark.parametrize("width", [*range(64, 513, 64), 1024])
@@ -52,10 +52,10 @@ def test_pairs_of_sums_are_multiplied(width: int) -> None:
     sums = [some_sums(rng, width) for _ in range(2)]
     left, right = (np.concatenate([one[half] for one in sums]).astype(np.int64).clip(0, 254)
                    for half in (slice(0, width // 2), slice(width // 2, width)))  # fmt: skip
-    for portable in FORMS:
+    for form in FORMS:
         out = np.empty(width, np.uint8)
-        activate(portable, True, out, *sums)
-        assert np.array_equal(out, left * right // 512), portable
+        form.activate(True, out, *sums)
+        assert np.array_equal(out, left * right // 512), form.__name__
 
 
 @pytest.mark.parametrize("count", [8, *range(16, 129, 16)])
@@ -65,12 +65,12 @@ def test_hidden_sums_are_divided_clipped_and_squared(count: int) -> None:
     for sums in (rng.choice(np.array(edges, np.int32), count), rng.integers(-20000, 20000, count, np.int32)):
         clipped = (sums // 64).clip(0, 127)
         squares = np.minimum(sums.astype(np.int64) ** 2 >> 19, 127)
-        for portable in FORMS:
+        for form in FORMS:
             out = np.empty(2 * count, np.uint8)
-            hidden(portable, False, out[:count], sums)
-            assert np.array_equal(out[:count], clipped), portable
-            hidden(portable, True, out, sums)
-            assert np.array_equal(out, np.concatenate([squares, clipped])), portable
+            form.hidden(False, out[:count], sums)
+            assert np.array_equal(out[:count], clipped), form.__name__
+            form.hidden(True, out, sums)
+            assert np.array_equal(out, np.concatenate([squares, clipped])), form.__name__
 
 
 @pytest.mark.parametrize("outputs", [8, 16, 32, 48, 64, 96, 128])
@@ -86,17 +86,17 @@ def test_dense_layers(inputs: int, outputs: int) -> None:
             units = given.astype(np.uint8)
             bias = rng.integers(-(2**31), 2**31, outputs, np.int64).astype(np.int32)
             expected = (bias.astype(np.int64) + weight.astype(np.int64) @ units).astype(np.int32)
-            for group in {4, group_of(inputs, outputs)}:
+            for group in {4, _nnue_kernels.group_of(inputs, outputs)}:
                 laid_out = np.ascontiguousarray(weight.reshape(outputs, -1, group).transpose(1, 0, 2)).reshape(-1)
-                forms = [(True, False)]
+                forms = [(_nnue_portable, False)]
                 if outputs > 8 or group == 64:
-                    forms.append((False, False))
+                    forms.append((_nnue_kernels, False))
                 if inputs % 64 == 0:
-                    forms.append((False, True))
-                for portable, skipping in forms:
+                    forms.append((_nnue_kernels, True))
+                for form, skipping in forms:
                     out = np.empty(outputs, np.int32)
-                    affine(portable, out, units, group, laid_out, bias, skipping)
-                    assert np.array_equal(out, expected), (portable, group, skipping)
+                    form.affine(out, units, group, laid_out, bias, skipping)
+                    assert np.array_equal(out, expected), (form.__name__, group, skipping)
 
 
 @pytest.mark.parametrize("count", [16, 32, 48, 64, 80, 96, 112, 128, 256, 1024])
@@ -105,4 +105,4 @@ def test_a_row_of_weights_times_inputs(count: int) -> None:
     for weights in (rng.integers(-128, 128, count, np.int8), np.full(count, -128, np.int8)):
         for inputs in (rng.integers(0, 128, count, np.uint8), np.full(count, 127, np.uint8)):
             expected = int(weights.astype(np.int64) @ inputs)
-            assert [dot(portable, inputs, weights) for portable in FORMS] == [expected, expected]
+            assert [form.dot(inputs, weights) for form in FORMS] == [expected, expected]

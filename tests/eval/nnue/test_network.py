@@ -11,8 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from core_ext import _nnue_kernels, _nnue_portable
 from core_ext._nnue_probe import NnueProbe
 from core_ext._probe import walk_evaluator
+from core_ext.board import Board
 from core_ext.engine import check_architecture
 from core_ext.eval.nnue.network import Network
 from tests.eval.nnue.networks import random_network, scattered
@@ -73,11 +75,13 @@ def various() -> list[str]:
     return [*POSITIONS, *walk, *scattered(5, 40)]
 
 
-def agree(probe: NnueProbe, reference: Reference, positions: list[str] | tuple[str, ...] = POSITIONS) -> list[int]:
+def agree(loaded: Network, reference: Reference, positions: list[str] | tuple[str, ...] = POSITIONS) -> list[int]:
     """Compare the values of the core with those of the reference, which are returned."""
     values = [reference.value(sfen) for sfen in positions]
+    probe = NnueProbe(loaded)
     assert [probe.evaluate(sfen) for sfen in positions] == values
-    assert [probe.evaluate_from_scratch(sfen) for sfen in positions] == values
+    for form in (_nnue_kernels, _nnue_portable):
+        assert [form.evaluate(loaded, Board(sfen)) for sfen in positions] == values, form.__name__
     return values
 
 
@@ -90,7 +94,7 @@ def test_the_cases_have_every_part() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_values_equal_the_reference(name: str) -> None:
     file, reference = network(name)
-    values = agree(NnueProbe(to_play(file)), reference, various())
+    values = agree(to_play(file), reference, various())
     assert len(set(values)) > len(values) // 3  # not a constant
     inputs = [reference.activated(reference.sums(sfen, "w")) for sfen in various()]
     assert (np.min(inputs), np.max(inputs)) == (0, 126 if file.architecture.sfnn else 127)  # both ends occur
@@ -187,7 +191,7 @@ def test_a_flipped_position_has_the_same_value(name: str) -> None:
 @pytest.mark.parametrize("fv_scale", [1, 16, 24, 128])
 def test_the_scale_divides_the_output(fv_scale: int) -> None:
     file, reference = network(SMALL)
-    agree(NnueProbe(to_play(file, fv_scale)), replace(reference, fv_scale=fv_scale))
+    agree(to_play(file, fv_scale), replace(reference, fv_scale=fv_scale))
 
 
 @pytest.mark.parametrize("output, value", [(31, 1), (-31, -1), (-15, 0), (2**30, 20000), (-(2**30), -20000)])
@@ -203,7 +207,7 @@ def test_a_state_can_use_another_network() -> None:
     for name in [*CASES, *reversed(CASES)]:
         file, reference = network(name)
         probe.use(to_play(file))
-        agree(probe, reference, POSITIONS[:2])
+        assert [probe.evaluate(sfen) for sfen in POSITIONS[:2]] == [reference.value(sfen) for sfen in POSITIONS[:2]]
 
 
 SMALL_NNUE, SMALL_SFNN = parse_name("NNUE_kp_160x2_33_17"), parse_name("SFNN_ka2_512_7_64")

@@ -1,0 +1,1 @@
+from core_ext._nnue_kernels import *  # noqa: F403

@@ -1,0 +1,1 @@
+include "_nnue_kernels.pyx"
