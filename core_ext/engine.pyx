@@ -28,7 +28,7 @@ from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport (
     ProofTable, proof_table_allocate, proof_table_clear, proof_table_free, proof_table_fullness,
 )
-from core_ext.search.search cimport search_root
+from core_ext.search.search cimport search_iteration
 from core_ext.search.searcher cimport (
     RootMove, Sample, Searcher, allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root,
 )
@@ -123,15 +123,14 @@ cdef class Table:
     def __dealloc__(self):
         tt_free(&self.table)
 
-    def clear(self, part: int = 0, parts: int = 1):
+    def clear(self, int part=0, int parts=1):
         """Remove every entry, or those of one of `parts` equal parts, which threads may clear in parallel. ValueError
         if there is no such part.
         """
-        cdef int number = part, count = parts
-        if not 0 <= number < count:
+        if not 0 <= part < parts:
             raise ValueError(f"part {part} of {parts}")
         with nogil:
-            tt_clear(&self.table, number, count)
+            tt_clear(&self.table, part, parts)
 
     def new_search(self):
         """Age every entry by one search."""
@@ -226,8 +225,8 @@ cdef class Worker:
         self._check_idle()
         clear_searcher(&self.searcher)
 
-    def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
-                  declaration: str = "CSARule27", include_all: bool = False):
+    def configure(self, *, int draw_black=-2, int draw_white=-2, int max_moves=0,
+                  declaration: str = "CSARule27", bint include_all=False):
         """Set the rules of the game for the next searches.
 
         draw_black, draw_white  value of a draw in centipawns for Black and White, at most MAX_EVALUATION either way;
@@ -236,26 +235,25 @@ cdef class Worker:
         declaration             rule of winning by declaration, as for Board.can_declare; ValueError for another
         include_all             whether root moves include non-promotions that never help
         """
-        cdef int black = draw_black, white = draw_white
         self._check_idle()
-        if not (-types.MATE_BOUND < black < types.MATE_BOUND and -types.MATE_BOUND < white < types.MATE_BOUND):
+        if not (-types.MATE_BOUND < draw_black < types.MATE_BOUND
+                and -types.MATE_BOUND < draw_white < types.MATE_BOUND):
             raise ValueError(f"a draw must be worth less than {types.MATE_BOUND}, not {draw_black} and {draw_white}")
         self.searcher.declaration = declaration_rule(declaration)
-        self.draws[0] = clamp(black, -types.MAX_EVALUATION, types.MAX_EVALUATION)
-        self.draws[1] = clamp(white, -types.MAX_EVALUATION, types.MAX_EVALUATION)
+        self.draws[0] = clamp(draw_black, -types.MAX_EVALUATION, types.MAX_EVALUATION)
+        self.draws[1] = clamp(draw_white, -types.MAX_EVALUATION, types.MAX_EVALUATION)
         self.searcher.max_moves = max_moves
         self.include_all = include_all
 
-    def sample(self, every: int, room: int = 256):
+    def sample(self, int every, int room=256):
         """From now on, sample every `every`-th evaluated position, at most `room` of them until set_root; 0 = none.
 
         ValueError if a number is out of range; MemoryError.
         """
-        cdef int interval = every, most = room
         self._check_idle()
-        if interval < 0 or not 0 < most <= _LARGEST_ROOM:
+        if every < 0 or not 0 < room <= _LARGEST_ROOM:
             raise ValueError(f"cannot sample every {every}th position, {room} at most")
-        allocate_samples(&self.searcher, interval, most)
+        allocate_samples(&self.searcher, every, room)
 
     def samples(self):
         """Return the lines from the root to the sampled positions, as lists of USI moves. None has a null move."""
@@ -268,18 +266,17 @@ cdef class Worker:
             found.append([format_move(sample.moves[k]) for k in range(sample.length)])
         return found
 
-    def set_root(self, board: Board, moves=None):
+    def set_root(self, Board board not None, moves=None):
         """Copy the position with its game history; reset `nodes`; return the number of root moves.
 
         The root moves are the legal moves, or `moves` if given; repetitions do not count. ValueError if one is not
         legal.
         """
-        cdef Board root = board
-        cdef int us = root.pos.side
+        cdef int us = board.pos.side
         named = None if moves is None else list(moves)  # may run Python code, which could change the board
         self._check_idle()
-        chosen = legal_moves(&root.pos, self.include_all) if named is None else parse_moves(&root.pos, named)
-        copy_position(&self.searcher.pos, &root.pos, MAX_PLY + 2)
+        chosen = legal_moves(&board.pos, self.include_all) if named is None else parse_moves(&board.pos, named)
+        copy_position(&self.searcher.pos, &board.pos, MAX_PLY + 2)
         self.searcher.draw_value[us] = self.draws[us]
         self.searcher.draw_value[us ^ 1] = -self.draws[us]
         self._set_root_moves(chosen)
@@ -301,25 +298,24 @@ cdef class Worker:
             root.pv_length = 1
         self.searcher.root_count = len(chosen)
 
-    def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
+    def search(self, int depth, int alpha, int beta, int first=0, uint64_t node_limit=0):
         """Search the root moves from index `first` on to `depth` in the window (alpha, beta), without the GIL.
 
         Return the value. Sort the root lines, best first: all if it is in the window, else those from `first` on.
         `node_limit` counts all nodes since set_root (0 = none). If `stopped` is true afterwards, the value is void and
         the root lines hold what was found before the stop. ValueError if depth, window or index is out of range.
         """
-        cdef int plies = depth, low = alpha, high = beta, start = first, value
-        cdef uint64_t limit = node_limit
+        cdef int value
         self._check_idle()
-        if not 0 <= start < self.searcher.root_count:
-            raise ValueError(f"no root move number {start} of {self.searcher.root_count}")
-        if not (1 <= plies <= types.MAX_DEPTH and -types.INFINITE <= low < high <= types.INFINITE):
-            raise ValueError(f"cannot search to depth {plies} between {low} and {high}")
-        self.searcher.node_limit = limit
+        if not 0 <= first < self.searcher.root_count:
+            raise ValueError(f"no root move number {first} of {self.searcher.root_count}")
+        if not (1 <= depth <= types.MAX_DEPTH and -types.INFINITE <= alpha < beta <= types.INFINITE):
+            raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
+        self.searcher.node_limit = node_limit
         self.searcher.next_check = 0
         self.searching = True
         with nogil:
-            value = search_root(&self.searcher, plies, low, high, start)
+            value = search_iteration(&self.searcher, depth, alpha, beta, first)
         self.searching = False
         return value
 
@@ -340,17 +336,15 @@ cdef class Worker:
         self._check_idle()
         return self.searcher.seldepth
 
-    def lines(self, count: int = 1):
+    def lines(self, int count=1):
         """Return the first `count` root lines, best first."""
-        cdef int most = count
         self._check_idle()
-        return [line_of(self.searcher.roots + i) for i in range(min(most, self.searcher.root_count))]
+        return [line_of(self.searcher.roots + i) for i in range(min(count, self.searcher.root_count))]
 
-    def evaluate(self, board: Board):
+    def evaluate(self, Board board not None):
         """Return (name, value) of each term of the static value, last `total`; centipawns for the side to move."""
-        cdef Board given = board
         self._check_idle()
-        return evaluate_terms(&self.evaluator, &given.pos)
+        return evaluate_terms(&self.evaluator, &board.pos)
 
 
 cdef class MateSolver:
@@ -408,7 +402,7 @@ cdef class MateSolver:
         with nogil:
             proof_table_clear(&self.table)
 
-    def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
+    def solve(self, Board board not None, uint64_t node_limit=0, aim: str = "shorter"):
         """Return ("mate", moves), ("nomate", []) or, at the stop or node limit, ("unknown", []); without the GIL.
 
         The moves end in mate except for futile interpositions in front of a slider that captures them with mate again
@@ -418,41 +412,37 @@ cdef class MateSolver:
         shorter   look for a shorter mate for about as long as the proof took
         shortest  search until the line is the shortest mate against the longest defence (`proved_shortest`)
         """
-        cdef Board given = board
         cdef int status, goal
-        cdef uint64_t limit = node_limit
         if aim not in _AIMS:
             raise ValueError(f"unknown aim '{aim}'; one of {', '.join(_AIMS)}")
         goal = _AIMS[aim]
         self._check_idle()
-        set_root(&self.solver, &given.pos)
-        self.solver.node_limit = limit
+        set_root(&self.solver, &board.pos)
+        self.solver.node_limit = node_limit
         self.solving = True
         with nogil:
             status = solve(&self.solver, &self.solution, goal)
         return self._answer(status)
 
-    def solve_check(self, board: Board, check: str, node_limit: int = 0, avoided=()):
+    def solve_check(self, Board board not None, check: str, uint64_t node_limit=0, avoided=()):
         """Solve the position after one check: does it mate against every evasion? Return as in `solve`.
 
         The moves begin with the check; they are the shortest mate if it is found as quickly as the proof. `avoided` are
         boards with the attacker to move: it must mate without a return to one of them, also with fewer pieces in hand.
         ValueError if the move is illegal or no check.
         """
-        cdef Board given = board
         cdef list others = [<Board?>other for other in avoided]
         cdef int status
-        cdef uint64_t limit = node_limit
-        cdef Move move = parse_move(&given.pos, check)
-        if not Board.gives_check(given, check):     # not a subclass's, which may change the board
+        cdef Move move = parse_move(&board.pos, check)
+        if not Board.gives_check(board, check):     # not a subclass's, which may change the board
             raise ValueError(f"'{check}' gives no check")
         self._check_idle()
-        set_root(&self.solver, &given.pos)
+        set_root(&self.solver, &board.pos)
         for other in others:
             avoid_position(&self.solver, &(<Board>other).pos, False)
         for other in others:
             avoid_position(&self.solver, &(<Board>other).pos, True)
-        self.solver.node_limit = limit
+        self.solver.node_limit = node_limit
         self.solving = True
         with nogil:
             status = solve_check(&self.solver, &self.solution, move)

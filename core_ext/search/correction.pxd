@@ -8,7 +8,7 @@ history.pxd; two more entries belong to the last move after the moves two and fo
 from core_ext.base.arithmetic cimport clamp
 from core_ext.search.history cimport (
     CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_PIECES, CORRECTION_PAWNS,
-    CORRECTION_PIECES, CORRECTION_SLOTS, CORRECTIONS, piece_to_entry, slot_of, update_entry,
+    CORRECTION_PIECES, CORRECTION_SLOTS, CORRECTIONS, hash_slot, piece_to_entry, update_entry,
 )
 from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
@@ -22,10 +22,10 @@ cdef inline int correction_slot(const Position *pos, const Stack *ss, int key) n
     if key == CORRECTION_MOVE:
         return moved_piece((ss - 1).move) << 7 | to_square((ss - 1).move)
     if key == CORRECTION_HANDS:
-        return slot_of(pos.state.hand_key, CORRECTION_SLOTS)
+        return hash_slot(pos.state.hand_key, CORRECTION_SLOTS)
     if key == CORRECTION_PAWNS:
-        return slot_of(keys[GROUP_PAWNS], CORRECTION_SLOTS)
-    return slot_of(keys[GROUP_PIECES + (pos.side if key == CORRECTION_PIECES else 1 - pos.side)], CORRECTION_SLOTS)
+        return hash_slot(keys[GROUP_PAWNS], CORRECTION_SLOTS)
+    return hash_slot(keys[GROUP_PIECES + (pos.side if key == CORRECTION_PIECES else 1 - pos.side)], CORRECTION_SLOTS)
 
 
 cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noexcept nogil:

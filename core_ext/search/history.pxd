@@ -60,7 +60,7 @@ cdef inline int16_t *piece_to_entry(PieceTo *table, Move32 move32) noexcept nogi
     return &table.at[placed_piece(move32)][to_square(move32)]
 
 
-cdef inline int slot_of(uint64_t key, int slots) noexcept nogil:
+cdef inline int hash_slot(uint64_t key, int slots) noexcept nogil:
     """Return an index below `slots`, a power of two up to 1 << 16, from the upper bits of the key.
 
     A pawn's step can leave the lowest nine bits unchanged, which would map it to the same pawn history every time.
@@ -70,7 +70,7 @@ cdef inline int slot_of(uint64_t key, int slots) noexcept nogil:
 
 cdef inline int pawn_slot(const Position *pos) noexcept nogil:
     """Return the index of the pawn history for the pawn structure of both sides."""
-    return slot_of(pos.state.group_keys[GROUP_PAWNS], PAWN_HISTORY_SLOTS)
+    return hash_slot(pos.state.group_keys[GROUP_PAWNS], PAWN_HISTORY_SLOTS)
 
 
 cdef inline PieceTo *pawn_history(Histories *histories, const Position *pos) noexcept nogil:

@@ -1,5 +1,5 @@
 """The steps of a node that neither select nor search: initialisation, end of the game, transposition table, static
-value, bookkeeping of moves."""
+value, moves and their results, at the root too."""
 
 from libc.string cimport memcpy
 
@@ -9,9 +9,10 @@ from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport correction_value, prefetch_continuation_corrections, prefetch_corrections
-from core_ext.search.movepick cimport Picker, peek_move
-from core_ext.search.samples cimport sample_position
-from core_ext.search.searcher cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES
+from core_ext.search.movepick cimport Picker, next_move, peek_move
+from core_ext.search.searcher cimport (
+    Candidate, Node, RootMove, STACK_OFFSET, Sample, Samples, Searcher, Stack, TRIED_MOVES,
+)
 from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
 )
@@ -26,7 +27,7 @@ from core_ext.shogi.types cimport *
 
 # ---- make a move ----
 
-cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noexcept nogil:
+cdef inline void push_move(Searcher *s, Stack *ss, Move move, Move32 move32) noexcept nogil:
     ss.move = move32
     ss.continuation = &s.histories.continuation[placed_piece(move32)][to_square(move32)]
     ss.correction = &s.histories.move_correction[placed_piece(move32)][to_square(move32)]
@@ -44,7 +45,7 @@ cdef inline void prefetch_next(const Searcher *s, Picker *picker) noexcept nogil
         tt_prefetch(s.table, key_after(&s.pos, to_move32(&s.pos, move)))
 
 
-cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
+cdef inline void push_null(Searcher *s, Stack *ss) noexcept nogil:
     """Make a null move; it does not count as a node."""
     ss.move = NULL_MOVE
     ss.continuation = &s.histories.continuation[0][0]
@@ -75,9 +76,9 @@ cdef inline bint follows_pv(const Searcher *s, const Stack *ss, int ply) noexcep
     return (ss - 1).follows_pv and ply <= s.last_pv_length and <Move>(ss - 1).move == s.last_pv[ply - 1]
 
 
-cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
-    cdef Stack *ss = s.stack + STACK_OFFSET + ply
-    node.ss = ss
+cdef inline void init_node(const Searcher *s, Node *node, int alpha, int beta, int depth, int ply,
+                           bint cut) noexcept nogil:
+    node.ss = <Stack *>s.stack + STACK_OFFSET + ply
     node.alpha = alpha
     node.beta = beta
     node.depth = depth if depth < MAX_DEPTH else MAX_DEPTH - 1      # TT entries of mates have MAX_DEPTH
@@ -85,18 +86,24 @@ cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int dep
     node.pv = beta - alpha > 1
     node.cut = cut
     node.all = not (node.pv or cut)
-    node.in_check = ss.in_check = in_check(&s.pos)
-    node.prior_reduction = (ss - 1).reduction
-    (ss - 1).reduction = 0
-    ss.follows_pv = follows_pv(s, ss, ply)
+    node.in_check = in_check(&s.pos)
+    node.prior_reduction = (node.ss - 1).reduction
     node.best_value = -INFINITE
     node.best_move = NO_MOVE
     node.move_count = node.quiet_count = node.capture_count = 0
+
+
+cdef inline void enter_node(Searcher *s, const Node *node) noexcept nogil:
+    """Reset the stack of the node's ply and what the plies around it keep for it; extend seldepth."""
+    cdef Stack *ss = node.ss
+    ss.in_check = node.in_check
+    ss.follows_pv = follows_pv(s, ss, node.ply)
     ss.move_count = ss.history = ss.pv_length = 0
-    (ss + 2).cutoffs = 0
+    (ss - 1).reduction = 0
     (ss + 1).excluded = NO_MOVE
-    if node.pv and ply + 1 > s.seldepth:
-        s.seldepth = ply + 1
+    (ss + 2).cutoffs = 0
+    if node.pv and node.ply + 1 > s.seldepth:
+        s.seldepth = node.ply + 1
 
 
 cdef inline int draw_value(const Searcher *s) noexcept nogil:
@@ -202,7 +209,6 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
         return
     if node.raw_value == NO_VALUE:
         node.raw_value = evaluate(s.evaluator, &s.pos)
-        sample_position(s, node.ply)
     ss.static_value = node.value = clamp(node.raw_value + error, -MAX_EVALUATION, MAX_EVALUATION)
     # In a singular search the TT bound is that of the excluded move.
     if node.tt.bound and not ss.excluded and (node.depth > 0 or not is_decisive(node.tt_value)):
@@ -212,7 +218,47 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     node.opponent_worsening = ss.static_value > -(ss - 1).static_value
 
 
+cdef inline bint copy_line(const Searcher *s, int ply, Sample *sample) noexcept nogil:
+    """Copy the moves of the search stack up to `ply`. Return False if one of them is a null move."""
+    cdef int i
+    cdef Move move
+    for i in range(ply):
+        move = <Move>s.stack[STACK_OFFSET + i].move
+        if move == NULL_MOVE:
+            return False
+        sample.moves[i] = move
+    sample.length = ply
+    return True
+
+
+cdef inline bint has_stored_value(const Node *node) noexcept nogil:
+    """Return whether the static value comes from the TT."""
+    return node.tt.hit and node.tt.static_value != NO_VALUE
+
+
+cdef inline void sample_position(Searcher *s, const Node *node) noexcept nogil:
+    """If the node was evaluated, count it, and store its line if it is the next to be sampled, for learning."""
+    cdef Samples *samples = &s.samples
+    if not samples.every or samples.count >= samples.room or node.in_check or has_stored_value(node):
+        return
+    samples.left -= 1
+    if samples.left <= 0:
+        samples.left = samples.every
+        samples.count += copy_line(s, node.ply, &samples.sample[samples.count])
+
+
 # ---- moves ----
+
+cdef inline Move take_move(Searcher *s, Picker *picker) noexcept nogil:
+    """Return the next move or NO_MOVE. The nodes below use the memory behind the moves until close_picker."""
+    cdef Move move = next_move(picker)
+    s.free_moves = picker.last_end
+    return move
+
+
+cdef inline void close_picker(Searcher *s, const Picker *picker) noexcept nogil:
+    s.free_moves = picker.start
+
 
 cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
     candidate.move = move
@@ -285,3 +331,42 @@ cdef inline int value_without_moves(Node *node) noexcept nogil:
         return node.ply - MATE
     inherit_on_pv(node)
     return node.alpha
+
+
+# ---- root moves ----
+
+cdef inline void update_root_move(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
+    """Store the result of a root move. A later move that does not beat alpha has only a bound: no value."""
+    if node.move_count > 1 and value <= node.alpha:
+        root.value = -INFINITE
+        return
+    root.value = value
+    root.bound = BOUND_UPPER if value <= node.alpha else BOUND_LOWER if value >= node.beta else BOUND_EXACT
+    root.seldepth = s.seldepth
+    root.pv[0] = root.move
+    memcpy(root.pv + 1, (node.ss + 1).pv, (node.ss + 1).pv_length * sizeof(Move))
+    root.pv_length = (node.ss + 1).pv_length + 1
+
+
+cdef inline void sort_root_moves(Searcher *s, int first) noexcept nogil:
+    """Sort by value, best first. The sort is stable: moves without a value (-INFINITE) keep their order."""
+    cdef int i, j
+    cdef RootMove moving
+    for i in range(first + 1, s.root_count):
+        if s.roots[i].value <= s.roots[i - 1].value:
+            continue
+        moving = s.roots[i]
+        j = i
+        while j > first and s.roots[j - 1].value < moving.value:
+            s.roots[j] = s.roots[j - 1]
+            j -= 1
+        s.roots[j] = moving
+
+
+cdef inline RootMove *find_root_move(Searcher *s, int first, Move move) noexcept nogil:
+    """Return NULL if the move is not in the list from `first` on."""
+    cdef int i
+    for i in range(first, s.root_count):
+        if s.roots[i].move == move:
+            return s.roots + i
+    return NULL

@@ -1,13 +1,13 @@
-"""Selective rules that need no search of their own: each has its condition, amount, action and reason in one place.
+"""Selective rules that need no search of their own: each has its condition, amount and reason in one place. None of
+them changes anything.
 
-Null move, ProbCut and the singular extension search, so they are in search.pyx; the depths of late moves are in
-depths.pxd. Constants are in tune.h, by rule. Forms and values follow YaneuraOu 9.70 and, through it, Stockfish; they
-were tuned together and taken over together.
+Null move, ProbCut and the singular extension search, so they are in search.pyx. Constants are in tune.h, by rule. Forms
+and values follow YaneuraOu 9.70 and, through it, Stockfish; they were tuned together and taken over together.
 """
 
+from core_ext.base.arithmetic cimport clamp
 from core_ext.search.history cimport butterfly_value, capture_value, continuation_value, pawn_history_value
-from core_ext.search.movepick cimport Picker
-from core_ext.search.searcher cimport Candidate, Node, Searcher
+from core_ext.search.searcher cimport Candidate, Node, REDUCTIONS, Searcher
 from core_ext.search.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check
@@ -104,10 +104,11 @@ cdef inline int small_probcut_value(const Node *node) noexcept nogil:
 
 # ---- pruning of moves in the main search (Stockfish) ----
 
-cdef inline void prune_late_quiets(const Node *node, Picker *picker) noexcept nogil:
-    """Late move pruning: skip the quiet moves after the first few; a deeper node searches more of them."""
-    if node.move_count >= (tune.lmp_base + node.depth * node.depth) // (1 if node.improving else 2):
-        picker.skip_quiets = True
+cdef inline bint has_enough_quiets(const Node *node) noexcept nogil:
+    """Late move pruning: return whether to skip quiet moves after the first few; a deeper node searches more of them.
+    """
+    return (not is_loss(node.best_value)
+            and node.move_count >= (tune.lmp_base + node.depth * node.depth) // (1 if node.improving else 2))
 
 
 cdef inline int futility_value(const Node *node, int depth) noexcept nogil:
@@ -116,32 +117,27 @@ cdef inline int futility_value(const Node *node, int depth) noexcept nogil:
             + tune.futility_slope * depth + tune.futility_above * (node.ss.static_value > node.alpha))
 
 
-cdef inline bint prune_by_futility(Node *node, int depth) noexcept nogil:
-    """Futility pruning: prune a quiet move that cannot reach alpha; fail soft. Return whether it is pruned."""
-    cdef int value
-    if node.in_check or depth >= tune.futility_depth:
-        return False
-    value = futility_value(node, depth)
-    if value > node.alpha:
-        return False
-    if node.best_value <= value and not is_decisive(node.best_value) and not is_win(value):
-        node.best_value = value
-    return True
+# A bound is NO_VALUE if the move must be searched. Otherwise the move is pruned, and the bound is the value that it may
+# have, to which the best value is raised (fail soft); -INFINITE leaves it as it is.
 
-
-cdef inline bint prune_quiet(Searcher *s, Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
-    """Prune a quiet move by bad history, by futility, or if it loses material (SEE). Return whether it is pruned."""
-    cdef int history = continuation_value((node.ss - 1).continuation, candidate.move32)
+cdef inline int bound_of_quiet(Searcher *s, const Node *node, const Candidate *candidate,
+                               int lmr_depth) noexcept nogil:
+    """Prune a quiet move by bad history, if it cannot reach alpha (futility), or if it loses material (SEE)."""
+    cdef int history = continuation_value((node.ss - 1).continuation, candidate.move32), value
     history += continuation_value((node.ss - 2).continuation, candidate.move32)
     history += pawn_history_value(node.ss.pawn_history, candidate.move32)
     if history < -tune.history_prune * node.depth:
-        return True
+        return -INFINITE
     history += tune.history_main * butterfly_value(s.histories, s.pos.side, candidate.move) // 32
     lmr_depth += history // tune.history_depth
-    if prune_by_futility(node, lmr_depth):
-        return True
+    if not node.in_check and lmr_depth < tune.futility_depth:
+        value = futility_value(node, lmr_depth)
+        if value <= node.alpha:
+            return -INFINITE if is_win(value) else value
     lmr_depth = lmr_depth if lmr_depth > 0 else 0
-    return not see_at_least(&s.pos, candidate.move, -tune.quiet_see_slope * lmr_depth * lmr_depth)
+    if see_at_least(&s.pos, candidate.move, -tune.quiet_see_slope * lmr_depth * lmr_depth):
+        return NO_VALUE
+    return -INFINITE
 
 
 cdef inline bint is_hopeless(Searcher *s, const Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
@@ -157,61 +153,62 @@ cdef inline bint is_hopeless(Searcher *s, const Node *node, const Candidate *can
     return node.alpha >= 0 and not see_at_least(&s.pos, candidate.move, -margin if margin > 0 else 0)
 
 
-cdef inline bint prune_move(Searcher *s, Node *node, Picker *picker, const Candidate *candidate) noexcept nogil:
-    """Prune the move or all later quiet moves, once one move avoids mate. Return whether the move is pruned."""
+cdef inline int bound_of_move(Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
+    """Return the bound of a move in the main search. No move is pruned before one avoids mate."""
     cdef int lmr_depth = candidate.depth - candidate.reduction // 1024
     if is_loss(node.best_value):
-        return False
-    prune_late_quiets(node, picker)
+        return NO_VALUE
     if not candidate.quiet or candidate.checks:
-        return is_hopeless(s, node, candidate, lmr_depth)
-    return not (node.pv and node.ss.follows_pv) and prune_quiet(s, node, candidate, lmr_depth)
+        return -INFINITE if is_hopeless(s, node, candidate, lmr_depth) else NO_VALUE
+    return NO_VALUE if node.pv and node.ss.follows_pv else bound_of_quiet(s, node, candidate, lmr_depth)
 
 
 # ---- pruning of moves in quiescence ----
 
-cdef inline bint prune_futile_capture(Searcher *s, Node *node, Move32 move32) noexcept nogil:
-    """Prune all captures after the first few, and those that cannot reach alpha with the material they win; the node
-    fails soft. Return whether the capture is pruned."""
+cdef inline int bound_of_capture(Searcher *s, const Node *node, Move32 move32) noexcept nogil:
+    """Prune all captures after the first few, and those that cannot reach alpha with the material they win."""
     cdef int base = node.ss.static_value + tune.quiescence_futility, value
     if node.move_count > tune.quiescence_moves:
-        return True
+        return -INFINITE
     value = base + capture_gain(move32)
-    if value > node.alpha:
-        if see_at_least(&s.pos, <Move>move32, node.alpha - base):
-            return False
-        value = node.alpha if node.alpha < base else base
-    if value > node.best_value:
-        node.best_value = value
-    return True
+    if value <= node.alpha:
+        return value
+    if see_at_least(&s.pos, <Move>move32, node.alpha - base):
+        return NO_VALUE
+    return node.alpha if node.alpha < base else base
 
 
-cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
-    """Prune the move, once one move avoids mate. Return whether it is pruned.
+cdef inline int bound_in_quiescence(Searcher *s, const Node *node, Move move) noexcept nogil:
+    """Return the bound of a move in quiescence. No move is pruned before one avoids mate.
 
     Checks and recaptures are not futile. In check, quiet evasions are searched until one avoids mate. A quiet hash move
     is pruned as well, but it counts as one of the first moves and may raise the best value.
     """
     cdef Move32 move32 = to_move32(&s.pos, move), last = (node.ss - 1).move
+    cdef int bound = NO_VALUE
     if is_loss(node.best_value):
-        return False
+        return NO_VALUE
     if (not node.in_check and (last == NULL_MOVE or to_square(move) != to_square(last))
-            and not gives_check(&node.check_info, move32) and prune_futile_capture(s, node, move32)):
-        return True
-    return is_quiet32(move32) or not see_at_least(&s.pos, move, -tune.quiescence_see)
+            and not gives_check(&node.check_info, move32)):
+        bound = bound_of_capture(s, node, move32)
+    if bound == NO_VALUE and (is_quiet32(move32) or not see_at_least(&s.pos, move, -tune.quiescence_see)):
+        return -INFINITE
+    return bound
 
 
 # ---- fail-high averaging (Stockfish): a shallow fail high is unreliable, so its value is moved towards beta ----
 
-cdef inline void average_fail_high(Node *node) noexcept nogil:
-    """Average with beta, which weighs as much as one ply of depth."""
+cdef inline int averaged_value(const Node *node) noexcept nogil:
+    """Return the best value; if it is above beta, its average with beta, which weighs as much as one ply of depth."""
     if node.best_value > node.beta and not is_decisive(node.best_value) and not is_decisive(node.alpha):
-        node.best_value = (node.best_value * node.depth + node.beta) // (node.depth + 1)
+        return (node.best_value * node.depth + node.beta) // (node.depth + 1)
+    return node.best_value
 
 
-cdef inline void average_quiescence_fail_high(Node *node) noexcept nogil:
+cdef inline int averaged_quiescence_value(const Node *node) noexcept nogil:
     if node.best_value > node.beta and not is_decisive(node.best_value):
-        node.best_value = (node.best_value + node.beta) // 2
+        return (node.best_value + node.beta) // 2
+    return node.best_value
 
 
 cdef inline int stand_pat_value(const Node *node) noexcept nogil:
@@ -219,3 +216,106 @@ cdef inline int stand_pat_value(const Node *node) noexcept nogil:
     if is_decisive(node.value) or is_decisive(node.beta):
         return node.value
     return node.value - (node.value - node.beta) * tune.stand_pat_share // 100
+
+
+# ---- late move reduction: amounts in 1/1024 ply; search_move and search_reduced in search.pyx run the searches ----
+
+cdef enum:
+    FEW_CUTOFFS = 1             # of the children: more increase the reduction
+    MANY_CUTOFFS = 2            # more increase it further
+    ALL_SLOPE = 256             # divisor of lmr_all: per ply of depth
+    ALL_OFFSET = 260
+    BUTTERFLY_WEIGHT = 2        # in the history score of a quiet move; continuation histories have 1
+    TWO_PLIES_DEPTH = 2         # a search outside LMR loses a second ply only above this depth
+    AFTER_ALPHA_LEAST = 2       # depth_after_alpha is less only above this depth
+
+
+cdef inline bint may_reduce(const Node *node) noexcept nogil:
+    return node.depth >= tune.lmr_min_depth and node.move_count > 1
+
+
+cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
+    """Return the reduction by depth and move number, for pruning: logarithmic in both, less in a wide window.
+
+    It is greater if the node is or was on the PV; pv_reduction takes that back if the move is searched.
+    """
+    cdef int product = (s.reductions[clamp(node.depth, 0, REDUCTIONS - 1)]
+                        * s.reductions[clamp(node.move_count, 0, REDUCTIONS - 1)])
+    return (product + tune.lmr_base + (0 if node.improving else product * tune.lmr_not_improving // 1024)
+            - (node.beta - node.alpha) * tune.lmr_window // s.root_window + tune.lmr_on_pv * node.ss.on_pv)
+
+
+cdef inline int pv_reduction(const Node *node) noexcept nogil:
+    """Reduce less if the node is or was on the PV, most of all if the TT entry confirms it.
+
+    Without a TT value, NO_VALUE counts as one above alpha (Stockfish).
+    """
+    if not node.ss.on_pv:
+        return 0
+    return (-tune.lmr_pv_line - tune.lmr_pv * node.pv - tune.lmr_pv_value * (node.tt_value > node.alpha)
+            - (tune.lmr_pv_depth + tune.lmr_pv_depth_cut * node.cut) * (node.tt.depth >= node.depth))
+
+
+cdef inline int cut_reduction(const Node *node) noexcept nogil:
+    """Reduce more in a cut node, and if the children fail high often."""
+    cdef int cutoffs = (node.ss + 1).cutoffs
+    cdef int amount = (tune.lmr_cut + tune.lmr_cut_no_hash * (node.tt.move == NO_MOVE)) * node.cut
+    if cutoffs > FEW_CUTOFFS:
+        amount += tune.lmr_cutoffs + tune.lmr_more_cutoffs * (cutoffs > MANY_CUTOFFS) + tune.lmr_all_cutoffs * node.all
+    return amount
+
+
+cdef inline int move_history(Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
+    if not candidate.quiet:
+        return (tune.lmr_captured * see_value(type_of(captured_piece(candidate.move32))) // 128
+                + capture_value(s.histories, candidate.move32))
+    return (BUTTERFLY_WEIGHT * butterfly_value(s.histories, s.pos.side, candidate.move)
+            + continuation_value((node.ss - 1).continuation, candidate.move32)
+            + continuation_value((node.ss - 2).continuation, candidate.move32))
+
+
+cdef inline int reduction(const Node *node, const Candidate *candidate) noexcept nogil:
+    """Return the whole reduction; less for moves with a good history and if the static value is unreliable."""
+    cdef int amount = candidate.reduction + pv_reduction(node) + cut_reduction(node)
+    amount += tune.lmr_offset - tune.lmr_move * node.move_count - tune.lmr_error * node.error // 1024
+    if node.tt_capture:
+        amount += tune.lmr_hash_capture
+    if candidate.move == node.tt.move:
+        amount -= tune.lmr_hash_move
+    amount -= node.ss.history * tune.lmr_history // 4096
+    if node.all:
+        amount += amount * tune.lmr_all // (ALL_SLOPE * node.depth + ALL_OFFSET)
+    return amount
+
+
+cdef inline int reduced_depth(const Node *node, int amount, int depth) noexcept nogil:
+    """Return the depth of the reduced search: at least 1, at most depth + 2; one more in a PV node."""
+    return clamp(depth - amount // 1024, 1, depth + 2 if depth > 0 else 1) + node.pv
+
+
+cdef inline int full_depth(const Node *node, int reduced_value, int reduced, int depth) noexcept nogil:
+    """Return the depth of the second search: a ply more or less by how far the reduced search beat the best value."""
+    depth += reduced < depth and reduced_value > node.best_value + tune.deeper_margin
+    return depth - (reduced_value < node.best_value + tune.shallower_margin)
+
+
+# ---- depth without late move reduction ----
+
+cdef inline int unreduced_depth(const Node *node, int amount, int depth) noexcept nogil:
+    """Return the depth of a zero-window search outside LMR: up to two plies less if the reduction would be large."""
+    amount += tune.unreduced_no_hash * (node.tt.move == NO_MOVE)
+    return depth - (amount > tune.unreduced_one_ply) - (amount > tune.unreduced_two_plies and depth > TWO_PLIES_DEPTH)
+
+
+cdef inline int pv_depth(const Node *node, const Candidate *candidate, int depth) noexcept nogil:
+    """Return the depth of an open-window search: at least 1 for a hash move with some depth in the TT, so that it does
+    not drop into quiescence (Stockfish)."""
+    if candidate.move == node.tt.move and node.tt.depth > (0 if is_decisive(node.tt_value) else 1) and depth < 1:
+        return 1
+    return depth
+
+
+cdef inline int depth_after_alpha(const Node *node, int value) noexcept nogil:
+    """Return the depth of the remaining moves once a move has raised alpha: few of them raise it again (Stockfish)."""
+    cdef bint less = AFTER_ALPHA_LEAST < node.depth < tune.after_alpha_depth and not is_decisive(value)
+    return node.depth - (tune.after_alpha if less else 0)

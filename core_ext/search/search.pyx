@@ -1,7 +1,7 @@
 """Principal variation search and quiescence.
 
 `search_node` lists the steps of a node in order. The selective rules that search are above it; those that do not are in
-pruning.pxd, the depths of late moves in depths.pxd. Constants are in tune.h.
+pruning.pxd. Constants are in tune.h.
 """
 
 from libc.math cimport log
@@ -12,29 +12,24 @@ from core_ext.base.atomic cimport load_word
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
-from core_ext.search.depths cimport (
-    base_reduction, full_depth, may_reduce, move_history, pv_depth, reduce_after_alpha, reduced_depth, reduction,
-    unreduced_depth,
-)
 from core_ext.search.history cimport pawn_history
 from core_ext.search.history_updates cimport (
     update_after_multi_cut, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
     update_histories, update_prior_move,
 )
-from core_ext.search.movepick cimport (
-    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move,
-)
+from core_ext.search.movepick cimport PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, init_picker
 from core_ext.search.node cimport (
-    add_tried_move, bound_of, check_stop, find_mate, game_end_value, inherit_on_pv, init_candidate, init_node,
-    make_move, make_null, mate_node, prefetch_next, probe_table, set_picker_histories, set_static_value, store_node,
-    update_best, value_without_moves,
+    add_tried_move, bound_of, check_stop, close_picker, enter_node, find_mate, find_root_move, game_end_value,
+    inherit_on_pv, init_candidate, init_node, mate_node, prefetch_next, probe_table, push_move, push_null,
+    sample_position, set_picker_histories, set_static_value, sort_root_moves, store_node, take_move, update_best,
+    update_root_move, value_without_moves,
 )
 from core_ext.search.pruning cimport (
-    average_fail_high, average_quiescence_fail_high, hindsight, iir_reduction, prune_in_quiescence, prune_move,
-    quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, small_probcut_value,
-    stand_pat_value, tt_cuts,
+    averaged_quiescence_value, averaged_value, base_reduction, bound_in_quiescence, bound_of_move, depth_after_alpha,
+    full_depth, has_enough_quiets, hindsight, iir_reduction, may_reduce, move_history, pv_depth, quiescence_cuts,
+    razors, reduced_depth, reduction, reverse_futility, reverse_futility_value, small_probcut, small_probcut_value,
+    stand_pat_value, tt_cuts, unreduced_depth,
 )
-from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
 from core_ext.search.searcher cimport Candidate, Node, REDUCTIONS, RootMove, STACK_OFFSET, Searcher
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
@@ -76,18 +71,18 @@ cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept no
     return value >= node.beta
 
 
-cdef bint try_null_move(Searcher *s, const Node *node, int *value) noexcept nogil:
-    """Return whether a reduced search reaches beta although the opponent moves twice; if so, set `value`."""
-    cdef int depth = node.depth - null_move_reduction(node)
+cdef int try_null_move(Searcher *s, const Node *node) noexcept nogil:
+    """Return the value of a reduced search if it reaches beta although the opponent moves twice, else NO_VALUE."""
+    cdef int depth = node.depth - null_move_reduction(node), value
     if not may_null_move(s, node):
-        return False
+        return NO_VALUE
     ASSERT((node.ss - 1).move != NULL_MOVE)
-    make_null(s, node.ss)
-    value[0] = -search_node(s, -node.beta, -node.beta + 1, depth, node.ply + 1, False)
+    push_null(s, node.ss)
+    value = -search_node(s, -node.beta, -node.beta + 1, depth, node.ply + 1, False)
     undo_null(&s.pos)
-    if value[0] < node.beta or is_decisive(value[0]) or s.stopped:
-        return False
-    return verify_null_move(s, node, depth)
+    if value < node.beta or is_decisive(value) or s.stopped:
+        return NO_VALUE
+    return value if verify_null_move(s, node, depth) else NO_VALUE
 
 
 # ---- ProbCut (M. Buro) ----
@@ -106,7 +101,7 @@ cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
 cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_beta) noexcept nogil:
     """Search the move by quiescence and, if that reaches the raised beta, to a reduced depth."""
     cdef int value
-    make_move(s, node.ss, move, to_move32(&s.pos, move))
+    push_move(s, node.ss, move, to_move32(&s.pos, move))
     value = -quiescence(s, -raised_beta, -raised_beta + 1, node.ply + 1)
     if value >= raised_beta and node.depth > tune.probcut_reduction:
         value = -search_node(s, -raised_beta, -raised_beta + 1, node.depth - tune.probcut_reduction, node.ply + 1,
@@ -115,34 +110,28 @@ cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_bet
     return value
 
 
-cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
-    """Return whether a good capture beats beta by a margin in a shallow search, so most likely also in a full one.
-
-    If so, set `value`.
-    """
-    cdef int raised_beta = probcut_beta(node)
+cdef int try_probcut(Searcher *s, Node *node) noexcept nogil:
+    """Return the value if a good capture beats beta by a margin in a shallow search, so most likely also in a full one;
+    else NO_VALUE."""
+    cdef int raised_beta = probcut_beta(node), value = -INFINITE
     cdef Picker picker
-    cdef Move move
-    cdef ScoredMove *base = s.free_moves
+    cdef Move move = NO_MOVE
     if not may_probcut(node, raised_beta):
-        return False
-    init_picker(&picker, &s.pos, s.histories, base, PICK_PROBCUT, node.tt.move if node.tt_capture else NO_MOVE)
+        return NO_VALUE
+    init_picker(&picker, &s.pos, s.histories, s.free_moves, PICK_PROBCUT,
+                node.tt.move if node.tt_capture else NO_MOVE)
     picker.threshold = raised_beta - node.ss.static_value
-    move = next_move(&picker)
-    while move:
-        s.free_moves = picker.last_end
-        value[0] = search_probcut(s, node, move, raised_beta) if move != node.ss.excluded else -INFINITE
-        if s.stopped or value[0] >= raised_beta:
+    while value < raised_beta and not s.stopped:
+        move = take_move(s, &picker)
+        if not move:
             break
-        move = next_move(&picker)
-    s.free_moves = base
-    if s.stopped or not move:
-        return False
-    store_node(s, node, value[0], BOUND_LOWER, node.depth - tune.probcut_reduction + 1, move)
-    if is_decisive(value[0]):
-        return False
-    value[0] -= raised_beta - node.beta
-    return True
+        if move != node.ss.excluded:
+            value = search_probcut(s, node, move, raised_beta)
+    close_picker(s, &picker)
+    if value < raised_beta or s.stopped:
+        return NO_VALUE
+    store_node(s, node, value, BOUND_LOWER, node.depth - tune.probcut_reduction + 1, move)
+    return NO_VALUE if is_decisive(value) else value - (raised_beta - node.beta)
 
 
 # ---- singular extension (Anantharaman, Campbell, Hsu) and multi-cut (Björnsson) ----
@@ -217,7 +206,7 @@ cdef inline bint extend_hash_move(Searcher *s, Node *node, Candidate *candidate)
     return False
 
 
-# ---- late move reduction (amounts: depths.pxd) ----
+# ---- late move reduction (amounts: pruning.pxd) ----
 
 cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int amount, int *depth) noexcept nogil:
     """Search a zero window to reduced depth and, if that beats alpha, to full depth; `depth` becomes the full depth."""
@@ -244,7 +233,7 @@ cdef int search_move(Searcher *s, Node *node, const Candidate *candidate) noexce
     node.ss.history = move_history(s, node, candidate)
     amount = reduction(node, candidate)
     (node.ss + 1).pv_length = 0
-    make_move(s, node.ss, candidate.move, candidate.move32)
+    push_move(s, node.ss, candidate.move, candidate.move32)
     if may_reduce(node):
         value = search_reduced(s, node, candidate, amount, &depth)
     elif not node.pv or node.move_count > 1:
@@ -275,7 +264,7 @@ cdef inline void begin_move(Searcher *s, Node *node, Move move, Candidate *candi
 cdef inline void finish_move(Node *node, const Candidate *candidate, int value) noexcept nogil:
     """Update the node after a move that did not cut it."""
     if candidate.move == node.best_move:
-        reduce_after_alpha(node, value)
+        node.depth = depth_after_alpha(node, value)
     else:
         add_tried_move(node, candidate)
 
@@ -284,19 +273,20 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     """Search every move that is not pruned; return the best value."""
     cdef Picker picker
     cdef Candidate candidate
-    cdef ScoredMove *base = s.free_moves
     cdef int value
     cdef Move move
     init_main_picker(s, node, &picker)
     while True:
-        move = next_move(&picker)
+        move = take_move(s, &picker)
         if not move:
             break
         if move == node.ss.excluded:
             continue
-        s.free_moves = picker.last_end
         begin_move(s, node, move, &candidate)
-        if prune_move(s, node, &picker, &candidate):
+        picker.skip_quiets = picker.skip_quiets or has_enough_quiets(node)
+        value = bound_of_move(s, node, &candidate)
+        if value != NO_VALUE:
+            node.best_value = max(node.best_value, value)
             continue
         if extend_hash_move(s, node, &candidate) or s.stopped:
             break
@@ -308,7 +298,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
             node.ss.cutoffs += candidate.extension < 2 or node.pv
             break
         finish_move(node, &candidate, value)
-    s.free_moves = base
+    close_picker(s, &picker)
     return node.best_value
 
 
@@ -320,7 +310,7 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
         return value_without_moves(node)
     if node.best_value >= node.beta and not node.best_move:     # multi-cut: a shallower search said so
         return node.best_value
-    average_fail_high(node)
+    node.best_value = averaged_value(node)
     if node.best_move:
         update_histories(s, node)
         update_hash_move_history(s, node)
@@ -334,26 +324,21 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
     return node.best_value
 
 
-cdef bint prune_node(Searcher *s, Node *node, int *value) noexcept nogil:
-    """Apply the rules that need a static value (not in check). Some change the depth.
-
-    Return whether one of them ends the node; `value` is then its value.
-    """
+cdef void use_static_value(Searcher *s, Node *node) noexcept nogil:
+    """Store the static value, let it reward the last move, and correct the depth by it. Not in check."""
     if not node.tt.hit and not node.ss.excluded:
         store_node(s, node, 0, BOUND_NONE, STATIC_DEPTH, NO_MOVE)
     update_by_gain(s, node)
     node.depth += hindsight(node)
+
+
+cdef int value_by_margins(Searcher *s, const Node *node) noexcept nogil:
+    """Return the value of a node whose static value is far outside the window, else NO_VALUE. Not in check."""
     if razors(node):
-        value[0] = quiescence(s, node.alpha, node.beta, node.ply)
-        return True
+        return quiescence(s, node.alpha, node.beta, node.ply)
     if reverse_futility(node):
-        value[0] = reverse_futility_value(node)
-        return True
-    if try_null_move(s, node, value) or s.stopped:
-        return True
-    node.improving = node.improving or node.ss.static_value >= node.beta
-    node.depth -= iir_reduction(node)
-    return try_probcut(s, node, value)
+        return reverse_futility_value(node)
+    return try_null_move(s, node)
 
 
 cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
@@ -364,6 +349,7 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if depth <= 0:
         return quiescence(s, alpha, beta, ply)
     init_node(s, &node, alpha, beta, depth, ply, cut)
+    enter_node(s, &node)
     node.ss.pawn_history = pawn_history(s.histories, &s.pos)
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
@@ -384,8 +370,16 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if mate:
         return mate_node(s, &node, mate)
     set_static_value(s, &node)
-    if not node.in_check and (prune_node(s, &node, &value) or s.stopped):
-        return value
+    sample_position(s, &node)
+    if not node.in_check:
+        use_static_value(s, &node)
+        value = value_by_margins(s, &node)
+        if value == NO_VALUE and not s.stopped:
+            node.improving = node.improving or node.ss.static_value >= node.beta
+            node.depth -= iir_reduction(&node)
+            value = try_probcut(s, &node)
+        if value != NO_VALUE or s.stopped:
+            return value
     if small_probcut(&node):
         return small_probcut_value(&node)
     search_moves(s, &node)
@@ -409,28 +403,26 @@ cdef void init_quiescence_picker(Searcher *s, Node *node, Picker *picker) noexce
 
 cdef int quiesce_moves(Searcher *s, Node *node) noexcept nogil:
     cdef Picker picker
-    cdef ScoredMove *base = s.free_moves
     cdef Move move
     cdef int value
     init_quiescence_picker(s, node, &picker)
     while True:
-        move = next_move(&picker)
+        move = take_move(s, &picker)
         if not move:
             break
         node.move_count += 1
         if node.move_count == 1 and not node.in_check:      # most nodes have no capture
             init_check_info(&s.pos, &node.check_info)
-        if prune_in_quiescence(s, node, move):
+        value = bound_in_quiescence(s, node, move)
+        if value != NO_VALUE:
+            node.best_value = max(node.best_value, value)
             continue
-        s.free_moves = picker.last_end
-        make_move(s, node.ss, move, to_move32(&s.pos, move))
+        push_move(s, node.ss, move, to_move32(&s.pos, move))
         value = -quiescence(s, -node.beta, -node.alpha, node.ply + 1)
         undo_move(&s.pos)
-        if s.stopped:
+        if s.stopped or update_best(node, move, value):
             break
-        if update_best(node, move, value):
-            break
-    s.free_moves = base
+    close_picker(s, &picker)
     return node.best_value
 
 
@@ -441,6 +433,7 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
     cdef Move mate
     cdef int value = 0
     init_node(s, &node, alpha, beta, 0, ply, False)
+    enter_node(s, &node)
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
     value = game_end_value(s, &node)
@@ -455,6 +448,7 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
     if mate:
         return mate_node(s, &node, mate)
     set_static_value(s, &node)
+    sample_position(s, &node)
     if not node.in_check:
         if node.value >= node.beta:
             return stand_pat(s, &node)
@@ -465,7 +459,7 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
         return 0
     if node.in_check and node.move_count == 0:
         return ply - MATE
-    average_quiescence_fail_high(&node)
+    node.best_value = averaged_quiescence_value(&node)
     store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_UPPER,
                QUIESCENCE_DEPTH, node.best_move)
     return node.best_value
@@ -500,12 +494,14 @@ cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int
         s.last_pv_length = s.roots[first].pv_length
         memcpy(s.last_pv, s.roots[first].pv, s.last_pv_length * sizeof(Move))
     init_node(s, node, alpha, beta, depth, 0, False)
+    enter_node(s, node)
     node.ss.pawn_history = pawn_history(s.histories, &s.pos)
     probe_table(s, node)
     node.tt.move = s.roots[first].move
     node.tt_capture = not is_quiet(&s.pos, node.tt.move)
     node.ss.on_pv = True
     set_static_value(s, node)
+    sample_position(s, node)
     node.improving = node.improving or (not node.in_check and node.ss.static_value >= node.beta)
 
 
@@ -530,26 +526,24 @@ cdef bint search_root_move(Searcher *s, Node *node, RootMove *root) noexcept nog
 cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:
     """Search the root moves in the picker's order, then those that it leaves out (non-promotions that never help)."""
     cdef Picker picker
-    cdef ScoredMove *base = s.free_moves
     cdef RootMove *root
     cdef Move move
     cdef bint ended = False
     cdef int i
     init_main_picker(s, node, &picker)
     while not ended:
-        move = next_move(&picker)
+        move = take_move(s, &picker)
         if not move:
             break
-        s.free_moves = picker.last_end
         root = find_root_move(s, first, move)
         ended = root != NULL and search_root_move(s, node, root)
     for i in range(first, s.root_count):
         if not ended and not s.roots[i].searched:
             ended = search_root_move(s, node, s.roots + i)
-    s.free_moves = base
+    close_picker(s, &picker)
 
 
-cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil:
+cdef int search_iteration(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil:
     cdef Node node
     cdef int i
     init_root(s, &node, depth, alpha, beta, first)

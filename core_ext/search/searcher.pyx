@@ -57,7 +57,7 @@ cdef void clear_searcher(Searcher *s) noexcept nogil:
 
 
 cdef void new_root(Searcher *s) noexcept nogil:
-    # Cutoffs of the first two plies are counted over all iterations; init_node resets those of the other plies.
+    # Cutoffs of the first two plies are counted over all iterations; enter_node resets those of the other plies.
     s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0
     clear_large(s.histories.low_ply, sizeof(s.histories.low_ply))
     s.last_pv_length = 0

@@ -15,8 +15,7 @@ LAYERS: dict[str, str] = {
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.kernels "
     "nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.forward nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",
-    "search": "tt tune history movepick searcher correction samples root_moves node pruning depths "
-    "history_updates search",
+    "search": "tt tune history movepick searcher correction node pruning history_updates search",
     "learn": "quiescence_leaf training_position factorized shards kpp_model",
     "": "board engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
 }
