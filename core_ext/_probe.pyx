@@ -1,49 +1,29 @@
 """Internals of the core for tests and benches: incremental values, and the same values from scratch."""
 
-from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
 from core_ext.base.atomic cimport load_word, store_word
 from core_ext.base.memory cimport allocations, failing_allocation, release_large
 from core_ext.board cimport Board, names_of, squares_of
 from core_ext.engine cimport Table
-from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
-from core_ext.eval.evaluate cimport (
-    evaluate, evaluate_from_scratch, Evaluator, free_evaluator, init_evaluator, NNUE_EVALUATION,
-)
-from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
+from core_ext.eval.bonapiece cimport *
+from core_ext.eval.evaluate cimport *
 from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate
 from core_ext.eval.nnue.forward cimport accumulate_from_scratch
-from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
-from core_ext.shogi.movegen cimport (
-    CheckInfo, generate_captures, generate_drops, generate_legal, generate_quiets, has_legal_move, init_check_info,
-    is_legal,
-)
-from core_ext.shogi.position cimport (
-    allocate_position, copy_position, Dirty, do_move, do_null, find_dirty, find_repetition, free_position, full_key,
-    GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
-    REPETITION_SUPERIOR, REPETITION_WIN, reserve_plies, undo_move, undo_null,
-)
-from core_ext.search.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories,
-    PAWN_HISTORY_LIMIT, pawn_slot, update_entry,
-)
-from core_ext.search.movepick cimport (
-    CONTINUATIONS, init_picker, next_move, peek_move, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove,
-)
+from core_ext.search.history cimport *
+from core_ext.search.movepick cimport *
 from core_ext.search.searcher cimport allocate_histories
-from core_ext.search.tt cimport (
-    BUCKET, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe, tt_store,
-    TTData, TTEntry, value_from_table, value_to_table,
-)
-from core_ext.search.tune cimport Tune, tune
+from core_ext.search.tt cimport *
+from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
+from core_ext.shogi.hand cimport *
+from core_ext.shogi.movegen cimport *
+from core_ext.shogi.position cimport *
 from core_ext.shogi.see cimport see_at_least
-from core_ext.shogi.sfen cimport format_move, format_square, parse_move, parse_sfen, piece_letters
+from core_ext.shogi.sfen cimport *
 from core_ext.shogi.types cimport *
 
 cdef extern from "base/simd.h" nogil:
     int greatest(const int32_t *pairs, int count) noexcept
-    int portable_greatest(const int32_t *pairs, int count) noexcept
 
 _REPETITIONS = {
     NO_REPETITION: "none", REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose",
@@ -112,14 +92,14 @@ cdef class Probe(Board):
                  piece_letters(changed.new_piece), places[changed.new_square], changed.new_held)
                 for changed in dirty.changed[:dirty.count]]
 
-    def generate(self, kind: str, include_all: bool = True):
+    def generate(self, kind: str):
         """Return the moves of the generator `captures`, `quiets` or `drops`. The side to move is not in check."""
         cdef Move moves[MAX_MOVES]
         cdef Move *last
         if kind == "captures":
-            last = generate_captures(&self.pos, moves, include_all)
+            last = generate_captures(&self.pos, moves)
         elif kind == "quiets":
-            last = generate_quiets(&self.pos, moves, include_all)
+            last = generate_quiets(&self.pos, moves)
         else:
             last = generate_drops(&self.pos, moves)
         return names_of(moves, last)
@@ -139,15 +119,14 @@ cdef class Probe(Board):
         """Return the repetition as the search judges it."""
         return _REPETITIONS[find_repetition(&self.pos, limit)]
 
-    def time_legal(self, calls: int, include_all: bool = True):
+    def time_legal(self, long long calls, bint include_all=True):
         """Generate the legal moves `calls` times and return the number of moves written."""
         cdef Move moves[MAX_MOVES]
         cdef uint64_t written = 0
-        cdef long long _, times = calls
-        cdef bint every = include_all
+        cdef long long _
         with nogil:
-            for _ in range(times):
-                written += generate_legal(&self.pos, moves, every) - moves
+            for _ in range(calls):
+                written += generate_legal(&self.pos, moves, include_all) - moves
         return written
 
 
@@ -253,11 +232,9 @@ cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
             check_value(walk)
 
 
-def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 200):
+def walk_evaluator(weights, sfen: str, uint64_t seed, uint64_t positions, int plies=200):
     """Compare incremental values with values from scratch on random walks; return counts, also of moves by sort."""
     cdef Walk walk
-    cdef uint64_t wanted = positions
-    cdef int deepest = plies
     memset(&walk, 0, sizeof(walk))
     walk.state = seed * 2 + 1
     allocate_position(&walk.pos, plies + 16)
@@ -265,17 +242,15 @@ def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 2
     try:
         parse_sfen(&walk.pos, sfen)
         with nogil:
-            wander(&walk, wanted, deepest)
+            wander(&walk, positions, plies)
     finally:
         free_evaluator(&walk.evaluator)
         free_position(&walk.pos)
     return walk.counts
 
 
-def first_greatest(bint portable, const int32_t[:, ::1] pairs):
+def first_greatest(const int32_t[:, ::1] pairs):
     """Return the row of the first pair with the greatest first number; there must be one."""
-    if portable:
-        return portable_greatest(&pairs[0, 0], <int>pairs.shape[0])
     return greatest(&pairs[0, 0], <int>pairs.shape[0])
 
 
@@ -388,14 +363,14 @@ cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise
     return data.hit and <int16_t>(data.value ^ key) != <int16_t>(data.static_value ^ key >> 16)
 
 
-def wrong_finds(Table table not None, seed: int, count: int, keys: int):
+def wrong_finds(Table table not None, uint64_t seed, int count, int keys):
     """Store and probe `count` times in one bucket, without the GIL; return how many entries found mix two stores."""
-    cdef uint64_t state = <unsigned long long>seed, key
-    cdef int _, stores = count, wrong = 0, different = keys
+    cdef uint64_t key
+    cdef int _, wrong = 0
     with nogil:
-        for _ in range(stores):
-            key = random_word(&state) % different * <uint64_t>0x9E3779B9
-            wrong += store_and_check(&table.table, key, random_word(&state))
+        for _ in range(count):
+            key = random_word(&seed) % keys * <uint64_t>0x9E3779B9
+            wrong += store_and_check(&table.table, key, random_word(&seed))
     return wrong
 
 
@@ -416,26 +391,23 @@ cdef void scramble_below(TranspositionTable *table, Position *pos, int depth, ui
         move += 1
 
 
-def scramble_table(Table table not None, Board board not None, depth: int, seed: int):
+def scramble_table(Table table not None, Board board not None, int depth, uint64_t seed):
     """Store random words as the results of all positions up to `depth` plies below, without the GIL."""
     cdef Position pos
-    cdef uint64_t state = <unsigned long long>seed
-    cdef int plies = depth
     memset(&pos, 0, sizeof(pos))
     allocate_position(&pos, 16)
-    copy_position(&pos, &board.pos, plies + 1)
+    copy_position(&pos, &board.pos, depth + 1)
     with nogil:
-        scramble_below(&table.table, &pos, plies, &state)
+        scramble_below(&table.table, &pos, depth, &seed)
     free_position(&pos)
 
 
-def fill_table(Table table not None, seed: int):
+def fill_table(Table table not None, uint64_t seed):
     """Overwrite every word of a table."""
-    cdef uint64_t state = <unsigned long long>seed
     cdef uint64_t i
     for i in range(table.table.buckets * BUCKET):
-        store_word(&table.table.entries[i].check, random_word(&state))
-        store_word(&table.table.entries[i].data, random_word(&state))
+        store_word(&table.table.entries[i].check, random_word(&seed))
+        store_word(&table.table.entries[i].data, random_word(&seed))
 
 
 def table_entry(Table table not None, Board board not None):
@@ -462,15 +434,6 @@ def updated_entry(value: int, bonus: int, limit: int):
     cdef int16_t entry = value
     update_entry(&entry, bonus, limit)
     return entry
-
-
-def tune_fields():
-    """Return some constants as the search reads them, with the first and the last; and the number of constants."""
-    return {
-        "hindsight_deeper": tune.hindsight_deeper, "null_verify_share": tune.null_verify_share,
-        "lmr_base": tune.lmr_base, "quiescence_see": tune.quiescence_see, "malus_limit": tune.malus_limit,
-        "low_ply_order": tune.low_ply_order, "mate_in_one": tune.mate_in_one,
-    }, sizeof(Tune) // sizeof(int)
 
 
 def fail_allocation(number: int):

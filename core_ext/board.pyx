@@ -369,7 +369,7 @@ cdef class Board:
         cdef Move move = mate_in_one(&self.pos)
         return None if move == NO_MOVE else format_move(move)
 
-    def mate_in_three(self, max_escapes: int = 8):
+    def mate_in_three(self, int max_escapes=8):
         """Return a mate in three plies as [check, evasion, mate]; [] if none is found or there is a mate in one.
 
         Not exact: dominated moves, and checks after which the king seems to have more than `max_escapes` escape
@@ -377,9 +377,8 @@ cdef class Board:
         """
         cdef Move line[3]
         cdef uint64_t made = 0
-        cdef int escapes = max_escapes
         reserve_plies(&self.pos, 3)
-        if mate_in_one(&self.pos) != NO_MOVE or not mate_in_three(&self.pos, escapes, line, &made):
+        if mate_in_one(&self.pos) != NO_MOVE or not mate_in_three(&self.pos, max_escapes, line, &made):
             return []
         return names_of(line, line + 3)
 

@@ -6,28 +6,29 @@ perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw,
 """
 
 from libc.stdint cimport int8_t, uint16_t
+from libc.string cimport memcpy
 
 import numpy as np
 
-from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
+from core_ext.eval.evaluate cimport Evaluator, evaluate, free_evaluator, init_evaluator
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
-from core_ext.shogi.movegen cimport generate_captures, generate_legal
+from core_ext.shogi.movegen cimport generate_captures, generate_evasions, generate_legal
 from core_ext.shogi.position cimport (
     Position, allocate_position, clear_position, do_move, free_position, full_key, has_both_kings, in_check,
     reserve_plies, undo_move,
 )
-from core_ext.shogi.see cimport see_at_least
+from core_ext.shogi.see cimport see_at_least, see_value
 from core_ext.learn import training_position as _training_position
 from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
-from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
 from core_ext.shogi.sfen cimport format_move, parse_move, parse_sfen
 from core_ext.shogi.types cimport (
-    BISHOP, BLACK, GOLD, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, PAWN, ROOK, SILVER, SQUARES, WHITE, dropped_type,
-    from_square, int16_t, is_drop, is_promotion, to_square, uint8_t, uint32_t,
+    BISHOP, BLACK, GOLD, INFINITE, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, PAWN, ROOK, SILVER, SQUARES, WHITE,
+    dropped_type, from_square, int16_t, is_drop, is_promotion, to_square, type_of, uint8_t, uint32_t,
 )
 
 cdef enum:
     LAST_PLY = 0xFFFF           # greatest ply of a training position
+    MAX_LEAF_PLIES = 8
 
 TRAINING_POSITION = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
@@ -62,11 +63,72 @@ cdef bint is_quiet_position(const Position *pos) noexcept nogil:
     cdef int i
     if in_check(pos):
         return False
-    end = generate_captures(pos, moves, False)
+    end = generate_captures(pos, moves)
     for i in range(<int>(end - moves)):
         if see_at_least(pos, moves[i], 1):
             return False
     return True
+
+
+# ---- the quiescence leaf ----
+
+# The position at the end of the quiescence search's principal variation, in which no capture is pending: training
+# compares the search's score with its static value. The search tries captures and pawn promotions that lose nothing by
+# SEE, with stand pat; in check, all evasions.
+cdef struct LeafLine:
+    int length
+    Move moves[MAX_LEAF_PLIES]
+
+
+cdef inline int victim_value(const Position *pos, Move move) noexcept nogil:
+    return see_value(type_of(pos.board[to_square(move)]))
+
+
+cdef void move_best_first(const Position *pos, Move *moves, int count) noexcept nogil:
+    """Move the most valuable victim to the front: one step of selection sort, as a cutoff often ends the list early."""
+    cdef int i, best = 0
+    cdef Move move
+    for i in range(1, count):
+        if victim_value(pos, moves[i]) > victim_value(pos, moves[best]):
+            best = i
+    move = moves[best]
+    moves[best] = moves[0]
+    moves[0] = move
+
+
+cdef int try_captures(Evaluator *evaluator, Position *pos, int alpha, int beta, int depth, int best,
+                      LeafLine *line) noexcept nogil:
+    """Return the best of standing pat (`best`) and of the moves that lose nothing or, if in check, of all evasions."""
+    cdef Move moves[MAX_MOVES]
+    cdef LeafLine below
+    cdef bint checked = in_check(pos)
+    cdef Move *end = generate_evasions(pos, moves, False) if checked else generate_captures(pos, moves)
+    cdef int i, value
+    for i in range(<int>(end - moves)):
+        move_best_first(pos, moves + i, <int>(end - moves) - i)
+        if not checked and not see_at_least(pos, moves[i], 0):
+            continue
+        do_move(pos, moves[i])
+        value = -leaf_value(evaluator, pos, -beta, -max(alpha, best), depth - 1, &below)
+        undo_move(pos)
+        if value > best:
+            best = value
+            line.length = below.length + 1
+            line.moves[0] = moves[i]
+            memcpy(line.moves + 1, below.moves, below.length * sizeof(Move))
+            if best >= beta:
+                break
+    return best
+
+
+cdef int leaf_value(Evaluator *evaluator, Position *pos, int alpha, int beta, int depth, LeafLine *line) noexcept nogil:
+    """Return centipawns for the side to move; fill in the principal variation."""
+    cdef int value
+    line.length = 0
+    if depth == 0:
+        return evaluate(evaluator, pos)
+    value = -INFINITE if in_check(pos) else evaluate(evaluator, pos)
+    return value if value >= beta else try_captures(evaluator, pos, alpha, beta, depth, value, line)
 
 
 cdef int write_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosition *out, int score, int result,
@@ -77,7 +139,7 @@ cdef int write_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosi
     """
     cdef LeafLine line
     cdef int i, written = 0
-    find_quiescence_leaf(evaluator, pos, &line)
+    leaf_value(evaluator, pos, -INFINITE, INFINITE, MAX_LEAF_PLIES, &line)
     if line.length == 0 or line.moves[0] != move:
         return 0
     for i in range(line.length):
@@ -90,6 +152,8 @@ cdef int write_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosi
         line.length -= 1
     return written
 
+
+# ---- moves as numbers ----
 
 cdef uint8_t[8] _letter_order      # of a piece type: its letter's place in BGLNPRS
 for _place, _type in enumerate([BISHOP, GOLD, LANCE, KNIGHT, PAWN, ROOK, SILVER]):
@@ -166,7 +230,7 @@ cdef class GameReader:
         parse_sfen(&self.pos, sfen)
         return has_both_kings(&self.pos)
 
-    def read_game(self, sfen: str, moves, scores, result: int, game: int, positions, limit: int = 8000):
+    def read_game(self, sfen: str, moves, scores, int result, uint32_t game, positions, int limit=8000):
         """Write a game's quiet positions into `positions` while there is room; return how many.
 
         A position is quiet if the side to move is not in check and the chosen move is no capture. `scores` are
@@ -175,18 +239,17 @@ cdef class GameReader:
         king is missing. ValueError for an illegal move.
         """
         cdef TrainingPosition[::1] out = positions
-        cdef int written = 0, score, move, winner = result, bound = limit
-        cdef uint32_t number = game
+        cdef int written = 0, score, move
         cdef list texts = list(moves), values = list(scores)
         cdef bint scored = any([value is not None for value in values])
         if not self._set_up(sfen):
             return 0
         for text, value in zip(texts, values):
-            score = UNSCORED if value is None else max(-bound, min(bound, <int>value))
+            score = UNSCORED if value is None else max(-limit, min(limit, <int>value))
             move = parse_move(&self.pos, text)  # from here on no code of the caller runs, which could change `pos`
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
             if (score != UNSCORED or not scored) and written < out.shape[0]:
-                written += self._write(<Move>move, &out[written], score, winner, number)
+                written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
 
@@ -225,7 +288,7 @@ cdef class GameReader:
             found.append(place)
         return found
 
-    def read_valued_moves(self, sfen: str, moves, values, positions, limit: int = 8000):
+    def read_valued_moves(self, sfen: str, moves, values, positions, int limit=8000):
         """Write the quiet positions after each of the moves from one position; return how many.
 
         A position is quiet if the side to move is not in check and no capture wins material by static exchange.
@@ -233,13 +296,13 @@ cdef class GameReader:
         0 and no result. Returns 0 if a king is missing. ValueError for an illegal move.
         """
         cdef TrainingPosition[::1] out = positions
-        cdef int written = 0, value, move, bound = limit
+        cdef int written = 0, value, move
         cdef list texts = list(moves), numbers = list(values)
         if not self._set_up(sfen):
             return 0
         reserve_plies(&self.pos, 1)
         for text, given in zip(texts, numbers):
-            value = max(-bound, min(bound, <int>given))
+            value = max(-limit, min(limit, <int>given))
             move = parse_move(&self.pos, text)
             do_move(&self.pos, <Move>move)
             if written < out.shape[0] and is_quiet_position(&self.pos):

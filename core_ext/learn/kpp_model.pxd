@@ -2,7 +2,7 @@
 
 It has the terms of play and the factorized ones (factorized.pxd). A pair's weight for its king's zone lies in one cache
 line with those for the kings of that zone: training spends most of its time fetching these lines. A value is the sum
-of two shards that share no weight (shards.pxd). A position has two perspectives, one for each king; White's terms
+of two shards that share no weight. A position has two perspectives, one for each king; White's terms
 are subtracted.
 
     value for Black = sum P + sum (PP + relative PP)
@@ -32,8 +32,6 @@ cdef extern from "learn/adagrad.h" nogil:
     void update_row(Parameter *row, int own, float gradient, float shared_rate, float own_rate) noexcept
     void update_rows(Parameter *rows, int own, const int32_t *indices, int count, float gradient, float shared_rate,
                      float own_rate, const Prefetch *next) noexcept
-
-cdef extern from "learn/pairs.h" nogil:
     ctypedef struct PairParameters:
         Parameter value
         Parameter tempo

@@ -112,12 +112,12 @@ cdef Move peek_move(Picker *picker) noexcept nogil:
 
 cdef void add_captures(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    add_moves(picker, moves, generate_captures(picker.pos, moves, False), capture_score)
+    add_moves(picker, moves, generate_captures(picker.pos, moves), capture_score)
 
 
 cdef void add_quiets(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    add_moves(picker, moves, generate_drops(picker.pos, generate_quiets(picker.pos, moves, False)), quiet_score)
+    add_moves(picker, moves, generate_drops(picker.pos, generate_quiets(picker.pos, moves)), quiet_score)
 
 
 cdef void add_evasions(Picker *picker) noexcept nogil:

@@ -14,10 +14,10 @@ cdef struct CheckInfo:
     Bitboard discoverers        # pieces of the side to move that give check when they leave their line
     int king                    # the enemy king, or NO_SQUARE
 
-# Moves that change material: captures and pawn promotions. The side to move is not in check.
-cdef Move *generate_captures(const Position *pos, Move *out, bint include_all) noexcept nogil
-# All other board moves. Not in check.
-cdef Move *generate_quiets(const Position *pos, Move *out, bint include_all) noexcept nogil
+# Moves that change material, captures and pawn promotions, without dominated moves. The side to move is not in check.
+cdef Move *generate_captures(const Position *pos, Move *out) noexcept nogil
+# All other board moves, without dominated moves. Not in check.
+cdef Move *generate_quiets(const Position *pos, Move *out) noexcept nogil
 cdef Move *generate_drops(const Position *pos, Move *out) noexcept nogil
 # All moves out of check.
 cdef Move *generate_evasions(const Position *pos, Move *out, bint include_all) noexcept nogil

@@ -238,25 +238,25 @@ cdef inline Bitboard empty_squares(const Position *pos) noexcept nogil:
     return without(all_squares(), occupied(pos))
 
 
-cdef Move *generate_captures(const Position *pos, Move *out, bint include_all) noexcept nogil:
+cdef Move *generate_captures(const Position *pos, Move *out) noexcept nogil:
     cdef int us = pos.side
     cdef Bitboard enemies = pos.color[us ^ 1]
     cdef Bitboard pawn_target = either(enemies, both(tables.promotion_zone[us], empty_squares(pos)))
     if us == BLACK:
-        out = piece_moves(pos, out, BLACK, enemies, pawn_target, include_all)
+        out = piece_moves(pos, out, BLACK, enemies, pawn_target, False)
     else:
-        out = piece_moves(pos, out, WHITE, enemies, pawn_target, include_all)
+        out = piece_moves(pos, out, WHITE, enemies, pawn_target, False)
     return king_moves(pos, out, us, enemies)
 
 
-cdef Move *generate_quiets(const Position *pos, Move *out, bint include_all) noexcept nogil:
+cdef Move *generate_quiets(const Position *pos, Move *out) noexcept nogil:
     cdef int us = pos.side
     cdef Bitboard target = empty_squares(pos)
     cdef Bitboard pawn_target = without(target, tables.promotion_zone[us])
     if us == BLACK:
-        out = piece_moves(pos, out, BLACK, target, pawn_target, include_all)
+        out = piece_moves(pos, out, BLACK, target, pawn_target, False)
     else:
-        out = piece_moves(pos, out, WHITE, target, pawn_target, include_all)
+        out = piece_moves(pos, out, WHITE, target, pawn_target, False)
     return king_moves(pos, out, us, target)
 
 

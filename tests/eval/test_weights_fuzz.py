@@ -18,7 +18,6 @@ from usi_engine.evaluation.names import WeightsError
 
 NUMBERS = st.integers() | st.floats() | st.text(max_size=4) | st.none()
 VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
-quick = settings(max_examples=40, deadline=None)
 FIELDS = ("features", "tempo", "kkp_step", "kpp_step", "turn_step", "card", "blocks")
 
 
@@ -62,30 +61,20 @@ def test_a_block_that_expands_to_much_takes_no_memory() -> None:
     assert most < 1 << 23  # the dictionary has 4 MB
 
 
-@given(st.sampled_from(FIELDS), VALUES)
-@quick
-def test_a_header_with_any_value(path: Path, field: str, value: Any) -> None:
-    check(path, file_bytes(small_header(BLOCKS) | {field: value}, BLOCKS.values()))
+GOOD = small_header(BLOCKS)
+ROWS = st.tuples(st.sampled_from([*BLOCKS, "kkp"]), NUMBERS, NUMBERS) | VALUES
+HEADERS = (
+    st.builds(lambda field, value: GOOD | {field: value}, st.sampled_from(FIELDS), VALUES)
+    | st.builds(lambda table: GOOD | {"blocks": table}, st.lists(ROWS, max_size=3))
+    | st.sampled_from([{name: GOOD[name] for name in FIELDS if name != missing} for missing in FIELDS])
+    | VALUES
+)
 
 
-@given(st.sampled_from(FIELDS))
-@quick
-def test_a_header_without_a_field(path: Path, field: str) -> None:
-    header = small_header(BLOCKS)
-    del header[field]
+@given(HEADERS)
+@settings(max_examples=120, deadline=None)
+def test_a_header_with_any_value_table_or_without_a_field(path: Path, header: Any) -> None:
     check(path, file_bytes(header, BLOCKS.values()))
-
-
-@given(st.lists(st.tuples(st.sampled_from([*BLOCKS, "kkp"]), NUMBERS, NUMBERS) | VALUES, max_size=3))
-@quick
-def test_any_table_of_blocks(path: Path, table: list[Any]) -> None:
-    check(path, file_bytes(small_header(BLOCKS) | {"blocks": table}, BLOCKS.values()))
-
-
-@given(VALUES)
-@quick
-def test_a_header_that_is_no_object(path: Path, header: Any) -> None:
-    check(path, file_bytes(header, []))
 
 
 def test_a_header_nested_too_deeply(path: Path) -> None:

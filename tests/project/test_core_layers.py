@@ -16,7 +16,7 @@ LAYERS: dict[str, str] = {
     "nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.forward nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",
     "search": "tt tune history movepick searcher correction node pruning history_updates search",
-    "learn": "quiescence_leaf training_position factorized shards kpp_model",
+    "learn": "training_position factorized kpp_model",
     "": "board engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

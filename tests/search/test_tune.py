@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from core_ext._probe import tune_fields
 from core_ext.engine import set_tunable, tunable, tunables
 from tests.positions import MIDGAME
 from usi_engine.core import load_core
@@ -57,18 +56,6 @@ def test_a_constant_changes_the_search() -> None:
         set_tunable("LmrBase", value)
         counts.append(count_nodes(load_core(), None, [MIDGAME], 8))
     assert counts[0] == counts[2] != counts[1]
-
-
-def test_a_name_is_the_field_that_the_search_reads() -> None:
-    fields, count = tune_fields()
-    assert count == len(LISTED)
-    assert {FIELDS[0], FIELDS[-1]} <= set(fields)
-    for field, value in fields.items():
-        name = text_name(field)
-        assert tunable(name) == value
-        set_tunable(name, value + 1 if value + 1 <= {row[0]: row[4] for row in tunables()}[name] else value - 1)
-        assert tune_fields()[0] == fields | {field: tunable(name)}
-        set_tunable(name, value)
 
 
 def test_refusals_say_what_is_wrong() -> None:
