@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import io
 import lzma
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,41 +168,6 @@ def test_a_checkpoint_of_another_corpus_is_refused(
     positions["score"] += 1
     positions.tofile(corpus / TRAINING)
     assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
-
-
-# Offset in the zip directory's entry of an array, and a value: encrypted or packed by LZMA, bzip2, an unknown method.
-ZIP_DAMAGES = {"encrypted": (8, 1), "LZMA": (10, 14), "bzip2": (10, 12), "unknown": (10, 77)}
-
-
-@pytest.mark.parametrize(("at", "value"), ZIP_DAMAGES.values(), ids=ZIP_DAMAGES)
-def test_a_checkpoint_whose_directory_is_damaged_is_named(tmp_path: Path, at: int, value: int) -> None:
-    save_checkpoint(tmp_path, {}, [], {"some": np.arange(40)})
-    data = bytearray((tmp_path / CHECKPOINT).read_bytes())
-    data[data.rindex(b"PK\1\2") + at] = value  # the last array's entry
-    assert_damaged(tmp_path, bytes(data))
-
-
-@pytest.mark.parametrize("header", [b"{'descr'", b"    x\n  y", b"('''", b"\0", b"[" * 60])
-def test_a_checkpoint_with_a_wrong_header_of_an_array_is_named(tmp_path: Path, header: bytes) -> None:
-    save_checkpoint(tmp_path, {}, [], {"some": np.arange(40)})
-    with zipfile.ZipFile(tmp_path / CHECKPOINT) as archive:
-        arrays = {name: archive.read(name) for name in archive.namelist()}
-    whole = arrays["some.npy"]
-    arrays["some.npy"] = whole[:10] + header.ljust(len(whole[10:128])) + whole[128:]
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in arrays.items():
-            archive.writestr(name, data)
-    assert_damaged(tmp_path, out.getvalue())
-
-
-def assert_damaged(folder: Path, data: bytes) -> None:
-    """Check that the array of this checkpoint is refused with the name of the file."""
-    (folder / CHECKPOINT).write_bytes(data)
-    with pytest.raises(ValueError, match=f"{re.escape(str(folder / CHECKPOINT))} is damaged"):  # noqa: SIM117
-        with open_checkpoint(folder, {}) as saved:
-            assert saved is not None
-            saved[0]["some"].sum()
 
 
 def test_an_error_without_a_text_means_a_cut_file(tmp_path: Path) -> None:
