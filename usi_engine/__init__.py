@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from usi_engine.api.async_engine import AsyncEngine
     from usi_engine.api.engine import Engine, analyse
     from usi_engine.api.mate_search import Mate, mate, second_solutions
-    from usi_engine.api.stream import AnalysisStream
+    from usi_engine.api.search_engine import AnalysisStream
     from usi_engine.api.usi_process import UsiEngine
     from usi_engine.core import CoreError
     from usi_engine.evaluation.names import WeightsError
@@ -55,7 +55,7 @@ _MODULES = {
     "usi_engine.api.engine": ("Engine", "analyse"),
     "usi_engine.api.mate_search": ("Mate", "mate", "second_solutions"),
     "usi_engine.search.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
-    "usi_engine.api.stream": ("AnalysisStream",),
+    "usi_engine.api.search_engine": ("AnalysisStream",),
     "usi_engine.api.usi_process": ("UsiEngine",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

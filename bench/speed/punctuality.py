@@ -22,6 +22,7 @@ from usi_engine.clock import Clock, TimeControl
 from usi_engine.csa.command import own_engine
 from usi_engine.learn.player import read_openings
 from usi_engine.rules import LiveGame
+from usi_engine.usi.arguments import name_value
 from usi_engine.usi.process import EngineProcess
 from usi_engine.usi.protocol import Times
 
@@ -87,10 +88,9 @@ def measure(engine: EngineProcess, goes: int) -> None:
 def main() -> None:
     parser = new_parser(__doc__)
     parser.add_argument("--goes", type=int, default=60, help="number for each clock")
-    parser.add_argument("--options", nargs="*", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--options", type=name_value, nargs="*", default=[], metavar="NAME=VALUE")
     chosen = parser.parse_args()
-    given = dict(option.split("=", 1) for option in chosen.options)
-    engine = EngineProcess(own_engine(), OPTIONS | given)
+    engine = EngineProcess(own_engine(), OPTIONS | dict(chosen.options))
     try:
         engine.prepare()
         measure(engine, chosen.goes)

@@ -21,7 +21,7 @@ from typing import Any
 from bench.command import new_parser, one_line
 from bench.strength.elo import counts, estimate, verdict_text
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
-from bench.strength.run import Row, add_run_options, add_test_options, kept_rows, openings_of, play_missing
+from bench.strength.run import Row, add_run_options, add_test_options, kept_rows, play_missing, shuffled_openings
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
 from usi_engine.book.book_player import BookPlayer, open_book, rules_of
@@ -199,7 +199,7 @@ def read_settings(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
 def run(arguments: argparse.Namespace) -> None:
     """Play until the test or the number of games ends the duel; print the result."""
     books = arguments.book or arguments.book_b  # only a book varies the games of an opening
-    sides, openings = read_settings(arguments), openings_of(arguments, 0 if books else arguments.games)
+    sides, openings = read_settings(arguments), shuffled_openings(arguments, 0 if books else arguments.games)
     kept = kept_rows(arguments, "pairs.jsonl", ("name",))
     played, pairs = {row["pair"] for row in kept.rows}, range((arguments.games + 1) // 2)
     missing = [number for number in pairs if number not in played]

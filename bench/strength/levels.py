@@ -23,7 +23,7 @@ from bench.command import new_parser, one_line
 from bench.strength.duel import play_out
 from bench.strength.elo import Estimate, estimate
 from bench.strength.run import Row as Kept
-from bench.strength.run import add_run_options, kept_rows, openings_of, play_missing
+from bench.strength.run import add_run_options, kept_rows, play_missing, shuffled_openings
 from bench.table import print_table
 from core_ext.board import Board
 from usi_engine.learn.player import Player, PlayRules
@@ -93,14 +93,14 @@ def play(players: Players, opening: str, black: int, white: int, seed: int) -> t
 def play_pair(players: Players, task: tuple[tuple[int, int], int]) -> Kept:
     """Play an opening with both colours; return the points of the first player."""
     (first, second), number = task
-    place = place_of((first, second), number)
+    place = pair_index((first, second), number)
     opening, seed = players.openings[place % len(players.openings)], 2 * place
     as_black, plies = play(players, opening, first, second, seed)
     as_white, more = play(players, opening, second, first, seed + 1)
     return {"pair": [first, second], "number": number, "points": [as_black, 1 - as_white], "plies": [plies, more]}
 
 
-def place_of(pair: tuple[int, int], number: int) -> int:
+def pair_index(pair: tuple[int, int], number: int) -> int:
     """Return the index of a pair of games' opening and seed; each pair of players starts at another index."""
     return random.Random(f"{pair}").randrange(1 << 16) + number
 
@@ -188,7 +188,7 @@ def run(chosen: argparse.Namespace) -> None:
     played = {(*row["pair"], row["number"]) for row in kept.rows}
     order = schedule(levels, chosen.games, chosen.neighbours)
     tasks = [(pair, number) for pair, number in order if (*pair, number) not in played]
-    work, total = Work(Players, (chosen.full, openings_of(chosen)), play_pair), len(kept.rows) + len(tasks)
+    work, total = Work(Players, (chosen.full, shuffled_openings(chosen)), play_pair), len(kept.rows) + len(tasks)
     for _row in play_missing(kept, work, tasks, chosen, total=total):
         pass
     rows = make_rows(sum_scores(kept.rows))

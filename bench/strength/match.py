@@ -29,10 +29,10 @@ from bench.strength.run import (
     add_test_options,
     file_digest,
     kept_rows,
-    openings_of,
     play_missing,
+    shuffled_openings,
 )
-from bench.strength.usi_game import Contender, Engines, Rules, Task, find_folder, make_process, play_game
+from bench.strength.usi_game import EngineConfig, Engines, Rules, Task, find_folder, make_process, play_game
 from usi_engine.clock import TimeControl
 from usi_engine.files import digest_of
 from usi_engine.learn.workers import Work
@@ -43,7 +43,7 @@ from usi_engine.records.formats import record_of_moves, text_of
 from usi_engine.records.tree import Node
 from usi_engine.rules import End as GameEnd
 from usi_engine.search.results import Limit
-from usi_engine.usi.arguments import real, whole
+from usi_engine.usi.arguments import name_value, real, whole
 from usi_engine.usi.process import EngineError
 
 # Set if the engine declares them and no --option does.
@@ -55,17 +55,17 @@ USUAL_OPTIONS = {
 
 def run(arguments: argparse.Namespace) -> None:
     """Play the missing games and print the result."""
-    contenders = contenders_of(arguments)
-    names = [contender.name for contender in contenders]
-    openings = openings_of(arguments, arguments.games)
-    arguments.programs = [digest_of(Path(each.command[0])) for each in contenders]
-    arguments.option_files = [option_digests(each) for each in contenders]
+    configs = find_engines(arguments)
+    names = [config.name for config in configs]
+    openings = shuffled_openings(arguments, arguments.games)
+    arguments.programs = [digest_of(Path(each.command[0])) for each in configs]
+    arguments.option_files = [option_digests(each) for each in configs]
     kept = kept_rows(arguments, "games.jsonl", ("record",))
     played = {row["game"] for row in kept.rows}
     tasks = [Task(game, openings[game // 2], game % 2) for game in range(arguments.games) if game not in played]
-    work = Work(Engines, (contenders, rules_of(arguments)), play_game)
+    work = Work(Engines, (configs, match_rules(arguments)), play_game)
     total = arguments.games
-    for row in play_missing(kept, work, tasks, arguments, total=total, standing=standing, scores=pairs_of):
+    for row in play_missing(kept, work, tasks, arguments, total=total, standing=standing, scores=pair_scores):
         if row["fault"]:
             print(f"game {row['game']}: {row['fault']}", file=sys.stderr, flush=True)
         if arguments.record:
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(report(arguments, names, kept.rows))
 
 
-def contenders_of(arguments: argparse.Namespace) -> tuple[Contender, Contender]:
+def find_engines(arguments: argparse.Namespace) -> tuple[EngineConfig, EngineConfig]:
     """Return both engines with their options, after starting each once. Raises SystemExit."""
     found = []
     for number, words in enumerate(arguments.engine):
@@ -83,38 +83,38 @@ def contenders_of(arguments: argparse.Namespace) -> tuple[Contender, Contender]:
         options = dict(pair for at, pair in arguments.option if at in (0, number + 1))
         limits = arguments.limits[number % len(arguments.limits)]
         name = (arguments.name or [])[number : number + 1] or [Path(program).stem]
-        found.append(checked(Contender(name[0], (os.path.abspath(program), *words[1:]), options, limits)))
+        found.append(checked(EngineConfig(name[0], (os.path.abspath(program), *words[1:]), options, limits)))
     first, second = found
     return first, second if second.name != first.name else replace(second, name=f"{second.name} 2")
 
 
-def checked(contender: Contender) -> Contender:
-    """Start the engine once; return the contender with the usual options that it declares. Raises SystemExit."""
-    process = make_process(contender, lambda text: print(f"{contender.name}: {text}", file=sys.stderr))
+def checked(config: EngineConfig) -> EngineConfig:
+    """Start the engine once; return the config with the usual options that it declares. Raises SystemExit."""
+    process = make_process(config, lambda text: print(f"{config.name}: {text}", file=sys.stderr))
     try:
         process.prepare()
     except EngineError as error:
         raise SystemExit(f"match: {error}") from None
     finally:
         process.quit()
-    given = {name.lower() for name in contender.options}
+    given = {name.lower() for name in config.options}
     free = {name for name in process.declared if name.lower() not in given}
     usual = {name: text for name, text in USUAL_OPTIONS.items() if name in free}
-    return replace(contender, options=usual | dict(contender.options))
+    return replace(config, options=usual | dict(config.options))
 
 
-def option_digests(contender: Contender) -> list[str]:
+def option_digests(config: EngineConfig) -> list[str]:
     """Return the hash of each file, or network's folder, that an option names; empty for other values."""
-    folder = find_folder(contender)
-    return [text and file_digest(folder / os.path.expanduser(text)) for text in contender.options.values()]
+    folder = find_folder(config)
+    return [text and file_digest(folder / os.path.expanduser(text)) for text in config.options.values()]
 
 
-def rules_of(arguments: argparse.Namespace) -> Rules:
+def match_rules(arguments: argparse.Namespace) -> Rules:
     score, moves = (0, 1) if arguments.no_adjudication else arguments.resign
     return Rules(arguments.draw, score, moves, arguments.margin, arguments.patience)
 
 
-def pairs_of(rows: Sequence[Row]) -> list[float]:
+def pair_scores(rows: Sequence[Row]) -> list[float]:
     """Return the score of the first engine, 0 to 1, in each pair of games that is complete."""
     points = {row["game"]: row["points"] for row in rows}
     return [(points[game] + points[game + 1]) / 2 for game in sorted(points) if game % 2 == 0 and game + 1 in points]
@@ -129,17 +129,17 @@ def standing(rows: Sequence[Row]) -> str:
 def report(arguments: argparse.Namespace, names: Sequence[str], rows: Sequence[Row]) -> str:
     """Return the result as text, the score first."""
     lines = [f"{names[0]} - {names[1]}: {standing(rows)}"]
-    scores = pairs_of(rows)
+    scores = pair_scores(rows)
     if scores:
         lines.append(f"pairs {pairs_text(scores)}; {estimate(scores).text()}")
     if scores and arguments.elo1 is not None:
         lines.append(f"sequential test: {verdict_text(scores, arguments.elo0, arguments.elo1)}")
-    lines.append(f"endings: {endings_of(rows, names)}")
+    lines.append(f"endings: {count_endings(rows, names)}")
     times = [time_line(name, [row["time"][side] for row in rows]) for side, name in enumerate(names)]
     return "\n".join(lines + [line for line in times if line])
 
 
-def endings_of(rows: Sequence[Row], names: Sequence[str]) -> str:
+def count_endings(rows: Sequence[Row], names: Sequence[str]) -> str:
     """Return the kinds of endings and their numbers, with the name of an engine at fault."""
     kinds = Counter(
         f"{row['ending']} of {names[int(row['points'])]}" if row["fault"] else row["ending"] for row in rows
@@ -163,10 +163,10 @@ def save_record(folder: Path, row: Row, names: Sequence[str], kind: str) -> None
     moves = map(Node, row["moves"].split(), row["milliseconds"], comments)
     players = {"先手": names[row["black"]], "後手": names[1 - row["black"]]}
     path = folder / f"game-{row['game'] + 1:04}.{kind}"
-    write_text(path, text_of(record_of_moves(row["opening"], moves, end_of(row), players), kind))
+    write_text(path, text_of(record_of_moves(row["opening"], moves, record_end(row), players), kind))
 
 
-def end_of(row: Row) -> End:
+def record_end(row: Row) -> End:
     """Return the end of a game in its record. CSA has no adjudication: the game is interrupted or the loser resigns."""
     reason = row["ending"] if row["ending"] in ends.BY_REASON else "resignation"
     winner = None if row["points"] == 0.5 or reason == "declaration" else int(row["points"] == row["black"])
@@ -201,16 +201,13 @@ class AddOption(argparse.Action):
     """Keep NAME=VALUE with the number of the engine before it, 0 for both engines."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        name, equals, value = values.partition("=")
-        if not (name and equals):
-            parser.error(f"--option '{values}' is not NAME=VALUE")
-        namespace.option = [*namespace.option, (len(namespace.engine or []), (name, value))]
+        namespace.option = [*namespace.option, (len(namespace.engine or []), values)]
 
 
 def parse() -> argparse.Namespace:
     parser = new_parser(__doc__)
     parser.add_argument("--engine", type=command, action="append", required=True, metavar="COMMAND")
-    parser.add_argument("--option", action=AddOption, default=[], metavar="NAME=VALUE")
+    parser.add_argument("--option", type=name_value, action=AddOption, default=[], metavar="NAME=VALUE")
     parser.add_argument("--name", nargs=2, help="names of the engines in records and results")
     limits = parser.add_mutually_exclusive_group(required=True)
     limits.add_argument("--nodes", dest="limits", type=lambda text: Limit(nodes=whole(1)(text)), nargs="+")

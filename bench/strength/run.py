@@ -45,7 +45,7 @@ def add_test_options(parser: argparse.ArgumentParser, games: int) -> None:
     parser.add_argument("--elo1", type=float, help="end the run when a sequential test accepts --elo0 or --elo1")
 
 
-def openings_of(arguments: argparse.Namespace, games: int = 0) -> list[str]:
+def shuffled_openings(arguments: argparse.Namespace, games: int = 0) -> list[str]:
     """Return the openings in random order. ValueError if there are too few: so many games would repeat."""
     openings = read_openings(arguments.openings)
     if games > 2 * len(openings):

@@ -21,7 +21,7 @@ GRACE = 2.0  # seconds that a late answer is waited for, so that its time is kno
 
 
 @dataclass(frozen=True)
-class Contender:
+class EngineConfig:
     """An engine's name, command, options, and the limit of its moves or its clock."""
 
     name: str
@@ -48,7 +48,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Task:
-    """A game: its number, its opening as sfen, and the contender (0 or 1) that plays Black."""
+    """A game: its number, its opening as sfen, and the engine (0 or 1) that plays Black."""
 
     game: int
     opening: str
@@ -80,23 +80,23 @@ class TimeUse:
             raise GameLost("time", f"used {spent:.0f} of {allowed:.0f} ms")
 
 
-def find_folder(contender: Contender) -> Path:
+def find_folder(config: EngineConfig) -> Path:
     """Return where an engine starts: a program without arguments in its own folder, as in a GUI."""
-    return Path(contender.command[0]).parent if len(contender.command) == 1 else Path()
+    return Path(config.command[0]).parent if len(config.command) == 1 else Path()
 
 
-def make_process(contender: Contender, note: Callable[[str], None] = lambda text: None) -> EngineProcess:
-    """Return a contender's process, not started."""
-    folder, timeouts = find_folder(contender), Timeouts(stop=GRACE)
-    return EngineProcess(contender.command, contender.options, None, folder, note, timeouts=timeouts)
+def make_process(config: EngineConfig, note: Callable[[str], None] = lambda text: None) -> EngineProcess:
+    """Return an engine's process, not started."""
+    folder, timeouts = find_folder(config), Timeouts(stop=GRACE)
+    return EngineProcess(config.command, config.options, None, folder, note, timeouts=timeouts)
 
 
 class Engines:
     """Both engines of a process that plays games, kept from game to game."""
 
-    def __init__(self, contenders: tuple[Contender, Contender], rules: Rules) -> None:
-        self.contenders, self.rules = contenders, rules
-        self.processes = [make_process(contender) for contender in contenders]
+    def __init__(self, configs: tuple[EngineConfig, EngineConfig], rules: Rules) -> None:
+        self.configs, self.rules = configs, rules
+        self.processes = [make_process(config) for config in configs]
 
     def __del__(self) -> None:
         for process in self.processes:
@@ -108,7 +108,7 @@ class Game(LiveGame):
 
     def __init__(self, engines: Engines, task: Task) -> None:
         self.sides = task.black, 1 - task.black
-        clock = Clock(*(engines.contenders[number].control for number in self.sides))
+        clock = Clock(*(engines.configs[number].control for number in self.sides))
         super().__init__(task.opening, clock=clock, max_moves=engines.rules.longest)
         self._engines, self._rules, self.lead = engines, engines.rules, Lead(engines.rules.resign)
         self.uses = TimeUse(), TimeUse()  # of Black and White
@@ -125,7 +125,7 @@ class Game(LiveGame):
                 self._ply(side)
         except GameLost as fault:
             self.end = End(fault.reason, 1 - side)
-            return f"{self._engines.contenders[self.sides[side]].name}: {fault}"
+            return f"{self._engines.configs[self.sides[side]].name}: {fault}"
         return ""
 
     def _prepare(self, process: EngineProcess) -> None:
@@ -151,7 +151,7 @@ class Game(LiveGame):
 
     def _think(self, side: int) -> Answer:
         """Return the answer of a side. GameLost."""
-        limit, rules = self._engines.contenders[self.sides[side]].limit, self._rules
+        limit, rules = self._engines.configs[self.sides[side]].limit, self._rules
         if isinstance(limit, TimeControl):
             words, allowed = Times.of(self.clock, side).words(), float(self.clock.allowed(side))
         else:
@@ -172,7 +172,7 @@ class Game(LiveGame):
 
 
 def play_game(engines: Engines, task: Task) -> dict[str, Any]:
-    """Play a game and return its row: points of the first contender, ending, moves with the mover's values, times."""
+    """Play a game and return its row: points of the first engine, ending, moves with the mover's values, times."""
     begun, game = time.perf_counter(), Game(engines, task)
     fault = game.play()
     assert game.end is not None

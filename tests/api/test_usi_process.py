@@ -173,7 +173,7 @@ def test_time_is_kept_for_the_engine(opened: Opened, monkeypatch: pytest.MonkeyP
 def test_an_engine_that_another_thread_closes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search that was about to begin says so."""
     engine = opened()
-    monkeypatch.setattr(engine, "_set_multipv", lambda multipv: engine.close())
+    monkeypatch.setattr(engine._engine, "set_option", lambda *option: engine.close())
     with pytest.raises(RuntimeError, match="the engine is closed"):
         engine.analyse(Board(), depth=1)
 

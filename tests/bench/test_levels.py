@@ -29,7 +29,7 @@ def test_the_capture_player_takes_the_most() -> None:
 def test_a_game_repeats(players: levels.Players) -> None:
     """The same seed gives the same game; points are those of the first player."""
     first = levels.play_pair(players, ((4, 0), 1))
-    again = levels.play(players, START, 0, 4, 2 * levels.place_of((4, 0), 1) + 1)
+    again = levels.play(players, START, 0, 4, 2 * levels.pair_index((4, 0), 1) + 1)
     assert again == (1 - first["points"][1], first["plies"][1])
     assert len(first["points"]) == 2
     assert sum(first["points"]) >= 1.5

@@ -15,7 +15,7 @@ import pytest
 
 from bench import OPENINGS
 from bench.strength import match, usi_game
-from bench.strength.usi_game import Contender, Engines, GameLost, Rules, Task, TimeUse, play_game
+from bench.strength.usi_game import EngineConfig, Engines, GameLost, Rules, Task, TimeUse, play_game
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
 from usi_engine.csa.command import own_engine
@@ -35,13 +35,13 @@ def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Players:
     """Return a function that makes two engines with these answers."""
     monkeypatch.setattr(usi_game, "GRACE", 0.2)
 
-    def contender(name: str, answers: Sequence[str], limit: Limit | TimeControl) -> Contender:
-        return Contender(name, tuple(scripted(tmp_path / name, *answers)), {}, limit)
+    def config(name: str, answers: Sequence[str], limit: Limit | TimeControl) -> EngineConfig:
+        return EngineConfig(name, tuple(scripted(tmp_path / name, *answers)), {}, limit)
 
     def new(
         first: Sequence[str], second: Sequence[str], rules: Rules = RULES, limit: Limit | TimeControl = NODES
     ) -> Engines:
-        return Engines((contender("A", first, limit), contender("B", second, limit)), rules)
+        return Engines((config("A", first, limit), config("B", second, limit)), rules)
 
     return new
 
@@ -61,7 +61,7 @@ def test_a_clock_is_read() -> None:
 
 
 def test_an_engine_plays_on_one_thread_without_a_book() -> None:
-    engine = Contender("own", tuple(own_engine()), {"multipv": "2"}, NODES)
+    engine = EngineConfig("own", tuple(own_engine()), {"multipv": "2"}, NODES)
     assert match.checked(engine).options == {"Threads": "1", "USI_OwnBook": "false", "multipv": "2"}
     assert match.checked(replace(engine, options={"threads": "2"})).options == {"USI_OwnBook": "false", "threads": "2"}
     with pytest.raises(SystemExit, match="has no option 'Hash'"):
@@ -91,7 +91,7 @@ def test_an_engine_that_fails_loses_and_is_started_again(engines: Players, answe
 
 def test_an_engine_that_does_not_start_loses(engines: Players) -> None:
     players = engines(["7g7f"], [])
-    broken = Contender("broken", (sys.executable, "-c", "raise SystemExit('no licence')"), {}, NODES)
+    broken = EngineConfig("broken", (sys.executable, "-c", "raise SystemExit('no licence')"), {}, NODES)
     players.processes[1] = usi_game.make_process(broken)
     row = play_game(players, Task(1, START, 1))
     assert (row["points"], row["ending"]) == (1.0, "crash")
@@ -198,7 +198,7 @@ def test_a_network_that_an_option_names_is_a_condition(tmp_path: Path) -> None:
     """A program without arguments finds it in its own folder."""
     (tmp_path / "nn.bin").write_bytes(b"one")
     options = {"EvalFile": "nn.bin", "EvalDir": str(tmp_path), "Threads": "1", "BookFile": ""}
-    engine = Contender("own", (str(tmp_path / "engine"),), options, NODES)
+    engine = EngineConfig("own", (str(tmp_path / "engine"),), options, NODES)
     before = match.option_digests(engine)
     (tmp_path / "nn.bin").write_bytes(b"two")
     after = match.option_digests(engine)
@@ -211,7 +211,7 @@ def test_a_network_that_an_option_names_is_a_condition(tmp_path: Path) -> None:
         (["--engine", "none/here", "--engine", sys.executable, "--nodes", "1"], "no program 'none/here'"),
         (["--engine", sys.executable, "--nodes", "1"], "name two engines"),
         (["--engine", "", "--nodes", "1"], "the command is empty"),
-        (["--engine", "a", "--option", "Hash", "--nodes", "1"], "--option 'Hash' is not NAME=VALUE"),
+        (["--engine", "a", "--option", "Hash", "--nodes", "1"], "--option: 'Hash' is not NAME=VALUE"),
         (["--engine", "a", "--engine", "b"], "--nodes --movetime --time is required"),
     ],
 )

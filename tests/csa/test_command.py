@@ -45,7 +45,6 @@ def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--game", "floodgate"], "--game 'floodgate'"),
         (["--game", "a b-1-2"], "--game 'a b-1-2'"),
-        (["--option", "Threads"], "--option 'Threads' is not NAME=VALUE"),
         (["--user", "two words"], "--user 'two words'"),
         (["--password", "two words"], "the password must"),
         (["--engine", "/no/such/engine"], "/no/such/engine does not start"),
@@ -64,6 +63,8 @@ def test_options_and_settings() -> None:
     chosen = read_arguments([*LEAST, *words])
     assert read_options(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
     assert make_settings(chosen).keep_alive == 31.0
+    with pytest.raises(SystemExit):
+        read_arguments([*LEAST, "--option", "Threads"])
 
 
 def test_the_core_is_loaded_before_the_login(

@@ -14,7 +14,7 @@ LAYERS: dict[str, str] = {
     "evaluation": "cache names kpp_file parts architecture network_file load",
     "book": "entry libraries yaneuraou book_player",
     "search": "results timeman search_control skill threads spec iterative resources search",
-    "api": "stream mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
+    "api": "mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
     "game": "command_line console bench report mating thinking session loop",
     "records": "faults ends tree notation position kakinoki kif csa jkf usi_text formats files games convert",
     "mate_tool": "problems command",

@@ -9,8 +9,7 @@ from contextlib import suppress
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from usi_engine.api.search_engine import SearchEngine
-from usi_engine.api.stream import AnalysisStream
+from usi_engine.api.search_engine import AnalysisStream, SearchEngine
 from usi_engine.api.usi_process import UsiEngine
 from usi_engine.search.results import Analysis
 from usi_engine.waiting import WATCH_SECONDS

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
-from usi_engine.api.stream import check_process
+from usi_engine.api.search_engine import OptionValues, SearchEngine, check_process, option_texts
 from usi_engine.clock import TimeControl
 from usi_engine.core import legal_part, load_core
 from usi_engine.search.results import (
@@ -55,8 +54,7 @@ class UsiEngine(SearchEngine):
         words = [os.fspath(command)] if isinstance(command, str | os.PathLike) else list(command)
         if not words or not words[0]:
             raise EngineError(f"no program: {command!r}")
-        self._timeouts, self._multipv = timeouts, 0  # not known
-        self._said = deque[str]()
+        self._timeouts, self._said = timeouts, deque[str]()
         self._engine = EngineProcess(
             words, option_texts(options or {}), None, Path(folder) if folder else None, self._said.append,
             timeouts=timeouts,
@@ -82,7 +80,6 @@ class UsiEngine(SearchEngine):
         with self._exclusive():
             for name, value in option_texts(options).items():
                 self._engine.set_option(name, value)
-            self._multipv = 0
             self._get_ready()
 
     def new_game(self) -> None:
@@ -143,7 +140,8 @@ class UsiEngine(SearchEngine):
                 watch(found)
 
         with self._exclusive():
-            self._set_multipv(multipv)
+            if multipv != 1 or "MultiPV" in self._engine.declared:
+                self._engine.set_option("MultiPV", str(multipv))
             times = patience(go, board.turn, self._timeouts)
             answer = self._engine.search(position_text(board), go.words(), *times, report)
         if answer.move not in ("resign", "win") and not board.is_legal(answer.move or ""):
@@ -157,13 +155,6 @@ class UsiEngine(SearchEngine):
         score = lines[0].score if lines else Score.declared_in(1, board.turn)
         depth = max((line.depth for line in lines), default=0)
         return Analysis(lines, score, depth, answer.nodes, answer.seconds, source="search" if lines else "rules")
-
-    def _set_multipv(self, multipv: int) -> None:
-        if multipv < 1:
-            raise ValueError(f"multipv must be at least 1, not {multipv}")
-        if multipv != self._multipv and (multipv > 1 or "MultiPV" in self._engine.declared):
-            self._engine.set_option("MultiPV", str(multipv))
-            self._multipv = multipv
 
 
 def variation(board: Board, info: Info) -> Variation | None:

@@ -21,7 +21,7 @@ from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
-from usi_engine.usi.arguments import DAY, Parser, real, whole
+from usi_engine.usi.arguments import DAY, Parser, name_value, real, whole
 from usi_engine.usi.output import show
 from usi_engine.usi.process import EngineError, EngineProcess
 
@@ -58,7 +58,7 @@ def read_arguments(words: list[str]) -> argparse.Namespace:
     add("--games", type=whole(), default=0, metavar="N", help=games)
     add("--engine", type=Path, metavar="PATH", help=_("a USI engine (default: this engine)"))
     option = _("an option of the engine; repeatable")
-    add("--option", action="append", default=[], metavar="NAME=VALUE", help=option)
+    add("--option", type=name_value, action="append", default=[], metavar="NAME=VALUE", help=option)
     add("--ponder", action="store_true", help=_("think on the opponent's time"))
     margin = _("subtracted from the engine's times (0)")
     add("--margin", type=real(0, DAY), default=0.0, metavar="SECONDS", help=margin)
@@ -96,14 +96,8 @@ def read_password(args: argparse.Namespace) -> str:
 
 
 def read_options(args: argparse.Namespace) -> dict[str, str]:
-    """Return the options for the engine. UsageError."""
-    options = {"USI_Ponder": "true"} if args.ponder else {}
-    for text in args.option:
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise UsageError(_("--option '{text}' is not NAME=VALUE").format(text=text))
-        options[name] = value
-    return options
+    """Return the options for the engine."""
+    return ({"USI_Ponder": "true"} if args.ponder else {}) | dict(args.option)
 
 
 def make_settings(args: argparse.Namespace) -> Settings:

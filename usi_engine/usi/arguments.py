@@ -92,3 +92,11 @@ def real(least: float, most: float) -> Callable[[str], float]:
 def spin(option: str) -> Callable[[str], int]:
     """Return a reader of whole numbers in the range of a USI option."""
     return whole(*DECLARED[option].limits)
+
+
+def name_value(text: str) -> tuple[str, str]:
+    """Read NAME=VALUE, an option of an engine."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(_("'{text}' is not NAME=VALUE").format(text=text))
+    return name, value

@@ -38,7 +38,7 @@ def parse_info(text: str) -> Info:
         if word in COUNTS and COUNT.fullmatch(after):
             found[word] = int(after)
         elif word in ("cp", "mate"):
-            found["value"] = value_of(word, after)
+            found["value"] = read_value(word, after)
         elif word in ("lowerbound", "upperbound"):
             found["bound"] = word.removesuffix("bound")
         elif word == "pv":
@@ -46,7 +46,7 @@ def parse_info(text: str) -> Info:
     return Info(**found)
 
 
-def value_of(kind: str, text: str) -> int | None:
+def read_value(kind: str, text: str) -> int | None:
     """Return the value of `cp 12`, `mate -4`, `mate +`; None if it cannot be read."""
     sign, digits = match.groups() if (match := VALUE.fullmatch(text)) else ("", "")
     if kind == "cp":

@@ -70,7 +70,7 @@ class Option:
             least, most = self.limits
             return min(max(int(float(text)), least), most)
         if self.kind == "check":
-            return bool_of(text)
+            return read_bool(text)
         if self.kind == "combo":
             return self._listed(text)
         # Text options name files. If the locale is ASCII, Python represents other letters of file names as bytes.
@@ -83,7 +83,7 @@ class Option:
             if not (NUMBER.fullmatch(text) and least <= int(text) <= most):
                 raise ValueError(_("from {least} to {greatest}").format(least=least, greatest=most))
         elif self.kind == "check":
-            return shown(bool_of(text))
+            return shown(read_bool(text))
         elif self.kind == "combo":
             return self._listed(text)
         elif "\n" in text or "\r" in text:
@@ -98,7 +98,7 @@ class Option:
         raise ValueError(_("one of {values}").format(values=", ".join(self.values)))
 
 
-def bool_of(text: str) -> bool:
+def read_bool(text: str) -> bool:
     """Read one of TRUE_WORDS or FALSE_WORDS, in any case. ValueError."""
     word = text.lower()
     if word not in TRUE_WORDS | FALSE_WORDS:
