@@ -108,10 +108,10 @@ def test_games_of_1000_and_5000_moves(program: Program) -> None:
         program.send(f"position startpos moves {' '.join(moves[:plies])}", "go nodes 300")
         program.expect("^bestmove")
     shuffle = " ".join(["2h1h", "8b9b", "1h2h", "9b8b"] * 1250)
-    program.send(f"position startpos moves {shuffle}", "go byoyomi 100", "go mate 100", "d", "isready")
+    program.send(f"position startpos moves {shuffle}", "go byoyomi 100", "go mate 100", "eval")
     program.expect("^bestmove [1-9]")
     program.expect("^checkmate")
-    program.expect("^readyok$")
+    program.expect("^total ")
 
 
 def test_a_line_for_each_of_593_moves(program: Program) -> None:

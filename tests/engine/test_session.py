@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 import time
@@ -58,7 +59,7 @@ CONVERSATIONS: dict[str, tuple[Script, str, dict[str, Any]]] = {
         < ^USI_Hash = 8$ ; ^bestmove""", {}),
     "fewer workers, if they do not fit; isready says so once, and does not try again": (
         Script(most_workers=3), """
-        > setoption name Threads value 8 ; isready ; getoption Threads ; go depth 2 ; isready
+        > setoption name Threads value 8 ; isready ; getoption Threads ; go depth 2 ; position startpos ; isready
         < ^info string could not start 8 threads; searching with 3$ ; ^readyok$ ; ^Threads = 3$ ; ^info depth 2
         < ^bestmove ; ^readyok$""", {"made": {"tables": 1, "workers": 3, "cleared": 0, "new_games": 0}}),
     "memory errors of Python, which have no text": (
@@ -81,8 +82,8 @@ CONVERSATIONS: dict[str, tuple[Script, str, dict[str, Any]]] = {
         < ^readyok$ ; ^bestmove ; ^readyok$""", {"made": CLEARED_ONCE}),
     "an isready after a game clears for the next, but not before a go after the game, which is analysis": (
         Script(), """
-        > isready ; go depth 1 ; isready ; gameover win ; go depth 1 ; isready ; gameover win ; isready ; usinewgame
-        > isready
+        > isready ; go depth 1 ; position startpos ; isready ; gameover win ; go depth 1 ; position startpos ; isready
+        > gameover win ; isready ; usinewgame ; isready
         < ^readyok$ ; ^bestmove ; ^readyok$ ; ^bestmove ; ^readyok$ ; ^readyok$ ; ^readyok$""", {"made": CLEARED_ONCE}),
     "every thread clears its part": (
         Script(clear_seconds=0.1), """
@@ -122,7 +123,7 @@ CONVERSATIONS: dict[str, tuple[Script, str, dict[str, Any]]] = {
                         "include_all": True}}),
     "an error in the search gives one info string and a legal move": (
         Script(crash=True), """
-        > go depth 3 ; isready
+        > go depth 3 ; position startpos ; isready
         < ^info string error in search: RuntimeError ; ^bestmove [1-9] ; ^readyok$""", {}),
     "a go, its ponderhit and a position arrive while the engine loads: the search has its time": (
         Script(load_seconds=0.1, seconds=lambda depth: 0.02), """
@@ -332,12 +333,45 @@ def test_a_shorter_mate_is_answered_if_there_is_time(
 
 
 @pytest.mark.parametrize("go", ["go infinite", "go", "go ponder btime 1000 wtime 1000", "go mate infinite"])
-@pytest.mark.parametrize("after", ["isready", "usinewgame", "position startpos moves 7g7f", "go depth 1", "stop"])
+@pytest.mark.parametrize("after", ["usinewgame", "position startpos moves 7g7f", "go depth 1", "stop"])
 def test_what_stops_a_waiting_search_may_arrive_before_it_begins(scripted: ScriptedEngine, go: str, after: str) -> None:
     """While the engine loads, a go that waits for `stop` is queued, and later a command that stops it."""
     engine = scripted(Script(load_seconds=0.05, solve_seconds=30))
     converse(engine, "isready", MATE, go, "perft 1", after, expect=["^readyok$", "^(bestmove|checkmate)"])
     converse(engine, "isready", expect=["^readyok$"])
+
+
+WAITING = ["go infinite", "go ponder btime 0 wtime 0 byoyomi 10", "go mate infinite"]
+OTHERS = ["setoption name MultiPV value 2", "getoption MultiPV", "isready", "eval", "d", "perft 1", "help"]
+ENDING = ["usinewgame", "position startpos", "go depth 1", "stop", "gameover win"]
+
+
+@pytest.mark.parametrize("before", [[], ["isready"], ["usinewgame"], ["go movetime 20"], ["perft 1"]])
+def test_no_command_waits_for_one_behind_it(scripted: ScriptedEngine, before: list[str]) -> None:
+    """Whatever two commands stand before it, in whatever state it arrives, `ponderhit` or `stop` is obeyed."""
+    engine = scripted(Script(seconds=lambda depth: 0.0 if depth < 3 else 0.02, solve_seconds=30))
+    for go, pair in itertools.product(WAITING, itertools.product(["", *OTHERS], OTHERS)):
+        lines = [MATE, *before, go, *filter(None, pair), "ponderhit" if "ponder" in go else "stop"]
+        converse(engine, *lines, expect=["^(bestmove|checkmate)"] * (1 + ("go movetime 20" in before)))
+
+
+def test_every_go_is_answered_once_among_any_three_commands(scripted: ScriptedEngine) -> None:
+    engine = scripted(Script(seconds=lambda depth: 0.0 if depth < 3 else 0.02, solve_seconds=30))
+    for lines in itertools.product([*WAITING, *OTHERS[:3], *ENDING, "ponderhit"], repeat=3):
+        engine.send(*lines, "stop", "position startpos", "isready")
+        while not engine.is_settled():
+            engine.expect("^(bestmove|checkmate|readyok)")
+
+
+def test_isready_during_a_search_is_a_ping(scripted: ScriptedEngine) -> None:
+    """Options set before it are applied when the search has ended."""
+    script = Script(solve_seconds=30)
+    engine = scripted(script)
+    for go, end in (("go infinite", "stop"), ("go mate infinite", "stop"), ("go ponder byoyomi 50", "ponderhit")):
+        converse(engine, MATE, "isready", go, "setoption name USI_Hash value 8", "isready", expect=["^readyok$"] * 2)
+        engine.silent("^(bestmove|checkmate)", 0.05)
+        converse(engine, end, expect=["^(bestmove|checkmate)"])
+    assert script.made["tables"] == 2
 
 
 def test_stop_behind_many_queued_lines(scripted: ScriptedEngine) -> None:

@@ -129,8 +129,8 @@ TRANSCRIPTS = {
         > stop
         < ^bestmove G\\*2b$""",
     "searchmoves": f"""
-        > position startpos ; go depth 2 searchmoves 9g9f ; go depth 2 searchmoves {"9g9f " * 1000} ; isready
-        < ^info depth 2 .* pv 9g9f ; ^bestmove 9g9f ; ^bestmove 9g9f( ponder|$) ; ^readyok$
+        > position startpos ; go depth 2 searchmoves 9g9f ; go depth 2 searchmoves {"9g9f " * 1000}
+        < ^info depth 2 .* pv 9g9f ; ^bestmove 9g9f ; ^bestmove 9g9f( ponder|$)
         > go depth 2 searchmoves 5a5b 9a9b ; go searchmoves 5a5b 9g9f depth 2
         < ^info string .*5a5b 9a9b ; ^bestmove [1-9]
         < ^info string .*illegal moves in searchmoves, ignored: '5a5b' ; ^bestmove 9g9f
@@ -194,8 +194,11 @@ TRANSCRIPTS = {
     "a command that ends go infinite": """
         > go infinite
         < ^info
-        > isready ; go infinite ; position startpos moves 2g2f ; go depth 1
-        < ^bestmove ; ^readyok$ ; ^bestmove ; ^bestmove""",
+        > isready
+        < ^readyok$
+        ! 0.05 ^bestmove
+        > go infinite ; position startpos moves 2g2f ; go depth 1
+        < ^bestmove ; ^bestmove ; ^bestmove""",
     # Answers
     "no legal move": f"""
         > position {MATED} ; go byoyomi 100

@@ -1,9 +1,9 @@
 """The state of a game, and the order in which commands are carried out.
 
-One thread runs the session. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. While a job
-runs, most commands are queued; `stop`, `ponderhit`, `gameover` and `quit` act on it at once.
+One thread runs the session. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. WHILE_BUSY
+says what each command does while a job runs.
 
-The path of a `go`: post, _step, _receive, _carry_out, _go, and then Thinking.run or Mating.run on the thread for jobs.
+The path of a `go`: post, _step, _advance, _carry_out, _go, and then Thinking.run or Mating.run on the thread for jobs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__
@@ -72,44 +73,48 @@ class Job:
 
 
 Posted = Command | Load | QuitWhenDone
-# These act on the running search at once, unless a go is queued before them.
-URGENT = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
-STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
-STATELESS = (protocol.Usi, protocol.Help, protocol.Ignored, protocol.Malformed)
-# The clock of a move starts when one of these arrives.
-CLOCKED = (Go, GoMate, protocol.PonderHit)
-# These, queued, stop a search that would otherwise wait for `stop`: a queued `stop` may be behind a `perft`.
-STOPS_WAITING = (
-    Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame, protocol.Stop, protocol.GameOver,
-)  # fmt: skip
 
 
-class CommandQueue:
-    """The commands that wait for the end of a job, in their order, counted by kind: a GUI may send any number of them.
+class Busy(Enum):
+    """What a command does while a job runs.
 
-    `goes` is the number of searches among them, `ends_waiting` the number of those in STOPS_WAITING.
+    A command that waits may be overtaken, but by nothing that is for a later search: so no command waits for the end of
+    a search that waits for a command behind it.
     """
 
-    def __init__(self) -> None:
-        self._commands: deque[Posted] = deque()
-        self.goes = self.ends_waiting = 0
+    NOW = "is carried out at once, before all others"
+    ACTS = "acts on the job at once; overtakes commands that wait, but not one that ends the search"
+    IN_ORDER = "is carried out during a search, unless it would overtake a command"
+    WAITS = "waits for the end of the job"
+    ENDS = "waits for the end of the job, and ends a search that would go on until `stop` or `ponderhit`"
 
-    def append(self, command: Posted) -> None:
-        self._commands.append(command)
-        self._count(command, 1)
 
-    def popleft(self) -> Posted:
-        command = self._commands.popleft()
-        self._count(command, -1)
-        return command
-
-    def first(self) -> Posted | None:
-        return self._commands[0] if self._commands else None
-
-    def _count(self, command: Posted, step: int) -> None:
-        if isinstance(command, STOPS_WAITING):
-            self.ends_waiting += step
-            self.goes += step * isinstance(command, (Go, GoMate))
+WHILE_BUSY: dict[type[Any], Busy] = {
+    protocol.Usi: Busy.NOW,
+    protocol.Help: Busy.NOW,
+    protocol.Ignored: Busy.NOW,
+    protocol.Malformed: Busy.NOW,
+    protocol.Stop: Busy.ACTS,
+    protocol.PonderHit: Busy.ACTS,
+    protocol.GameOver: Busy.ACTS,
+    protocol.IsReady: Busy.ACTS,  # during a search it is a ping; it waits for other jobs
+    protocol.GetOption: Busy.IN_ORDER,
+    protocol.Question: Busy.IN_ORDER,  # `eval` waits: it needs the worker of the search
+    Quit: Busy.IN_ORDER,
+    protocol.SetOption: Busy.WAITS,
+    protocol.Perft: Busy.WAITS,
+    protocol.Bench: Busy.WAITS,
+    Load: Busy.WAITS,
+    QuitWhenDone: Busy.WAITS,
+    Go: Busy.ENDS,
+    GoMate: Busy.ENDS,
+    protocol.SetPosition: Busy.ENDS,
+    protocol.NewGame: Busy.ENDS,
+}
+# These stop the running job when they arrive, whatever waits before them.
+STOPS_JOB = (protocol.Stop, protocol.GameOver, Quit)
+# The clock of a move starts when one of these arrives.
+CLOCKED = (Go, GoMate, protocol.PonderHit)
 
 
 class Session:
@@ -123,7 +128,8 @@ class Session:
         self._options = Options()
         self._resources = Resources(self._options, writer.info, load)
         self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
-        self._queue = CommandQueue()
+        self._overtaken: deque[Posted] = deque()  # wait for the end of the job, before those in the queue
+        self._queue: deque[Posted] = deque()
         # One thread for all jobs: if the system refuses it, that shows at the start, not in the middle of a game.
         self._jobs = Runner("jobs")
         self._job: Job | None = None
@@ -158,9 +164,7 @@ class Session:
             if isinstance(event, CLOCKED):
                 self._clock_start = at
             self._receive(event)
-        while (first := self._queue.first()) is not None and self._may_run(first) and not self._ended:
-            self._carry_out(self._queue.popleft())
-        self._stop_search_for_the_queue()
+        self._advance()
 
     def _end_job(self, at: float) -> None:
         job, self._job = self._job or Job(), None
@@ -172,37 +176,47 @@ class Session:
             self._clock_start = max(self._clock_start, job.control.answered_at if job.control else at)
 
     def _receive(self, command: Posted) -> None:
-        self._stop_search_if_ended(command)
-        urgent = isinstance(command, URGENT) and not self._queue.goes  # a stop after a queued go is meant for that one
-        if urgent or isinstance(command, STATELESS):
+        if isinstance(command, Quit) and self._quit_by is None:
+            self._quit_by = time.perf_counter() + QUIT_SECONDS
+        if isinstance(command, STOPS_JOB):
+            self._stop(command)
+        if WHILE_BUSY[type(command)] is Busy.NOW:
             self._carry_out(command)
         else:
             self._queue.append(command)
 
-    def _stop_search_if_ended(self, command: Posted) -> None:
-        """Stop the running search if this command ends it, whatever is queued."""
-        if isinstance(command, Quit) and self._quit_by is None:
-            self._quit_by = time.perf_counter() + QUIT_SECONDS
-        if isinstance(command, STOPS_SEARCH):
-            self._stop(command)
+    def _advance(self) -> None:
+        """Carry out what can be carried out now."""
+        while not self._ended:
+            if self._job is None and self._overtaken:
+                self._carry_out(self._overtaken.popleft())
+            elif not self._queue or (self._job is not None and self._ends_search(self._queue[0])):
+                return
+            elif self._job is None or self._acts_now(self._queue[0]):
+                self._carry_out(self._queue.popleft())
+            else:
+                self._overtaken.append(self._queue.popleft())
 
-    def _stop_search_for_the_queue(self) -> None:
-        """Stop a search that waits for `stop` if a queued command waits for its end."""
-        control = self._job.control if self._job else None
-        if control is not None and control.must_wait and self._queue.ends_waiting:
+    def _ends_search(self, command: Posted) -> bool:
+        """Return whether a command, and all behind it, wait for the end of the job; stop a search that waits too."""
+        ends, control = WHILE_BUSY[type(command)] is Busy.ENDS, self._job.control if self._job else None
+        if ends and control is not None and control.must_wait:
             control.stop()
+        return ends
 
-    def _may_run(self, command: Posted) -> bool:
-        if self._job is None or isinstance(command, URGENT):
-            return True
-        return self._job.control is not None and (isinstance(command, Quit) or allowed_during_search(command))
+    def _acts_now(self, command: Posted) -> bool:
+        """Return whether a command that does not end the search is carried out during the job."""
+        busy, control = WHILE_BUSY[type(command)], self._job.control if self._job else None
+        if isinstance(command, protocol.IsReady):
+            return control is not None and not control.stopped
+        if busy is Busy.IN_ORDER:
+            is_eval = isinstance(command, protocol.Question) and command.what == "eval"
+            return control is not None and not self._overtaken and not is_eval
+        return busy is Busy.ACTS
 
     def _carry_out(self, command: Posted) -> None:
-        handler = self._handlers.get(type(command))
-        if handler is None:
-            return
         try:
-            handler(command)
+            self._handlers[type(command)](command)
         except Exception as error:
             self._writer.info(sentence_of(error, "error"))
 
@@ -248,6 +262,7 @@ class Session:
             protocol.Bench: self._bench,
             protocol.Help: self._help,
             protocol.Malformed: self._malformed,
+            protocol.Ignored: lambda command: None,
             protocol.Quit: self._quit,
             Load: self._load,
             QuitWhenDone: self._quit,
@@ -285,6 +300,9 @@ class Session:
         self._writer.lines(lines or [f"info string no option is named '{command.name}'"])
 
     def _isready(self, command: protocol.IsReady) -> None:
+        if self._job is not None:
+            self._writer.line("readyok")
+            return
         between_games, self._game_over = self._game_over, False
 
         def work() -> None:
@@ -442,10 +460,3 @@ class Session:
     def _quit(self, command: Quit | QuitWhenDone) -> None:
         self._stop(command)
         self._ended = True
-
-
-def allowed_during_search(command: Posted) -> bool:
-    """Return whether a command that is not urgent can be carried out during a search."""
-    if isinstance(command, protocol.Question):
-        return command.what != "eval"
-    return isinstance(command, protocol.GetOption)

@@ -61,6 +61,11 @@ class SearchControl:
         return int((time.perf_counter() - self._clock_start) * 1000)
 
     @property
+    def stopped(self) -> bool:
+        """True after `stop`."""
+        return self._stopped
+
+    @property
     def must_wait(self) -> bool:
         """True if the answer must wait for `stop` or `ponderhit`."""
         return not self._stopped and (self._pondering or self._infinite)
