@@ -49,7 +49,7 @@ def test_parts_of_a_declaration() -> None:
 @pytest.mark.parametrize(
     ("name", "texts", "shown"),
     [
-        ("threads", ("4", " 4 ", "4.0"), "4"), ("Threads", ("0", "-9"), "1"), ("Threads", ("9" * 11, "513"), "512"),
+        ("threads", ("4", " 4 ", "+4"), "4"), ("Threads", ("0", "-9"), "1"), ("Threads", ("9" * 11, "513"), "512"),
         ("USI_Ponder", ("true", "1", "on", "TRUE"), "true"), ("USI_Ponder", ("FALSE", "0", "off"), "false"),
         *(("enteringkingrule", (rule, rule.upper()), rule) for rule in ENTERING_KING_RULES),
     ],
@@ -65,7 +65,7 @@ def test_values(name: str, texts: tuple[str, ...], shown: str) -> None:
 @pytest.mark.parametrize(
     ("name", "texts"),
     [
-        ("Threads", ["", "many", "nan", "inf", "1e999", "0x10"]),
+        ("Threads", ["", "many", "nan", "inf", "1e999", "0x10", "1_0", "1.5", "4.0", "４"]),
         ("USI_Ponder", [""]),
         ("EnteringKingRule", ["CSARule28"]),
     ],

@@ -290,7 +290,7 @@ class Session:
     def _tune(self, name: str, text: str) -> str | None:
         """Set a constant of the search; return the reason if it was not set."""
         try:
-            self._resources.core.set_tunable(name, int(float(text)))
+            self._resources.core.set_tunable(name, int(text))
         except (ValueError, OverflowError) as error:
             return f"option {TUNING_PREFIX}{name} cannot be '{text}': {error}"
         return None

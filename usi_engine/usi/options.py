@@ -19,7 +19,7 @@ TEXTS = frozenset({"string", "filename"})
 EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 LARGEST = 2**62  # greater numbers are clamped
 PART = re.compile(r"(?<!\S)(default|min|max|var)\s+(\S.*?)\s*(?=\s(?:default|min|max|var)\s|$)")
-NUMBER = re.compile(r"[+-]?\d{1,18}")
+NUMBER = re.compile(r"[+-]?[0-9]{1,18}")  # int() also reads 1_0 and digits of other scripts
 
 Value = int | bool | str
 
@@ -49,7 +49,7 @@ class Option:
         last = {"default": "", "min": "", "max": "", **dict(parts)}
         least, most = (int(last[key]) if NUMBER.fullmatch(last[key]) else None for key in ("min", "max"))
         option = cls(kind, last["default"], least, most, tuple(word for key, word in parts if key == "var"))
-        with suppress(ValueError, OverflowError):  # a default that is no value stays text
+        with suppress(ValueError):  # a default that is no value stays text
             return replace(option, default=option.read(last["default"]))
         return option
 
@@ -65,10 +65,12 @@ class Option:
         return (-LARGEST if self.least is None else self.least), (LARGEST if self.most is None else self.most)
 
     def read(self, text: str) -> Value:
-        """Return the value of a text; a number is clamped to the range. ValueError, OverflowError."""
+        """Return the value of a text; a number is clamped to the range. ValueError."""
         if self.kind == "spin":
             least, most = self.limits
-            return min(max(int(float(text)), least), most)
+            if not NUMBER.fullmatch(text):
+                raise ValueError(text)
+            return min(max(int(text), least), most)
         if self.kind == "check":
             return read_bool(text)
         if self.kind == "combo":
@@ -255,7 +257,7 @@ class Options:
             return f"no option is named '{name}'"
         try:
             self._values[known] = self._kinds[known].read(text.strip())
-        except (ValueError, OverflowError):
+        except ValueError:
             return f"option {known} cannot be '{text}'; it stays {self.shown(known)}"
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +11,7 @@ from usi_engine.usi.options import EMPTY_VALUES, LARGEST
 
 STARTPOS, START_SFEN = "startpos", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 DEEPEST_PERFT = 64
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are clamped
 UNLIMITED_BYOYOMI = 10_000  # the time for each move of a side without any limit, which USI cannot express
 
@@ -337,12 +338,8 @@ def parse_bench(rest: str) -> Command:
 
 
 def read_number(text: str, most: int = LARGEST) -> int | None:
-    """Read a number, rounded down and clamped to 0..most; None if the text is not a number."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return None if math.isnan(value) else int(min(max(value, 0), most))
+    """Read a decimal number, rounded down and clamped to 0..most; None if the text is none."""
+    return int(min(max(float(text), 0), most)) if DECIMAL.fullmatch(text) else None
 
 
 def _take_number(into: dict[str, int], name: str, words: Iterator[str]) -> list[str]:
