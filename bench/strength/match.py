@@ -38,8 +38,7 @@ from usi_engine.files import digest_of
 from usi_engine.learn.workers import Work
 from usi_engine.records import ends
 from usi_engine.records.ends import End
-from usi_engine.records.files import write_text
-from usi_engine.records.formats import record_of_moves, text_of
+from usi_engine.records.formats import record_of_moves, text_of, write_text
 from usi_engine.records.tree import Node
 from usi_engine.rules import End as GameEnd
 from usi_engine.search.results import Limit

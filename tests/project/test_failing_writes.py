@@ -31,7 +31,7 @@ from usi_engine.files import atomic_write
 from usi_engine.learn.checkpoint import save_checkpoint
 from usi_engine.learn.command import main as learn
 from usi_engine.records.convert import main as convert
-from usi_engine.records.files import write_text
+from usi_engine.records.formats import write_text
 
 FULL = "No space left on device"
 MOST_WRITES = 1000

@@ -16,7 +16,7 @@ LAYERS: dict[str, str] = {
     "search": "results timeman search_control skill threads spec iterative resources search",
     "api": "mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
     "game": "command_line console bench report mating thinking session loop",
-    "records": "faults ends tree notation position kakinoki kif csa jkf usi_text formats files games convert",
+    "records": "faults ends tree notation position kakinoki kif csa jkf usi_text formats games convert",
     "mate_tool": "problems command",
     "analysis": "judgement analyst words kif puzzles page terminal suite analyze",
     "book_tool": "tree grow command",

@@ -28,8 +28,9 @@ from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _, text_of
 from usi_engine.progress import Progress
+from usi_engine.records.convert import Output
 from usi_engine.records.faults import RecordError
-from usi_engine.records.files import Output, write_text
+from usi_engine.records.formats import write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.search.results import Analysis
 from usi_engine.usi.arguments import Parser, spin

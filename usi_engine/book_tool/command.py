@@ -22,7 +22,7 @@ from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.files import digest_of
 from usi_engine.language import _, chosen
-from usi_engine.records.files import write_text
+from usi_engine.records.formats import write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole

@@ -16,8 +16,7 @@ from usi_engine.language import _, text_of
 from usi_engine.records import csa, ends, formats
 from usi_engine.records.csa import words_of
 from usi_engine.records.ends import End
-from usi_engine.records.files import write_text
-from usi_engine.records.formats import decoded, local_time, record_of_moves
+from usi_engine.records.formats import decoded, local_time, record_of_moves, write_text
 from usi_engine.usi.output import printable
 
 ENDED = "終了日時"

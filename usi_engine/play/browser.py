@@ -16,8 +16,7 @@ from usi_engine.language import _
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
 from usi_engine.play.shared_game import SharedGame
 from usi_engine.records.faults import RecordError
-from usi_engine.records.files import encoded
-from usi_engine.records.formats import text_of
+from usi_engine.records.formats import encoded, text_of
 from usi_engine.rules import MoveError
 
 KINDS = {".css": "text/css", ".js": "text/javascript"}

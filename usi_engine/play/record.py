@@ -11,8 +11,7 @@ from usi_engine.play.game import PLAYER, PersonGame
 from usi_engine.records import ends
 from usi_engine.records.ends import End
 from usi_engine.records.faults import RecordError
-from usi_engine.records.files import write_text
-from usi_engine.records.formats import FORMATS, SUFFIXES, local_time, record_of_moves, text_of
+from usi_engine.records.formats import FORMATS, SUFFIXES, local_time, record_of_moves, text_of, write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.position import EVEN_SIDES, HANDICAP_SIDES, sides_at
 from usi_engine.records.tree import Node, Record
@@ -52,9 +51,9 @@ def load(path: Path) -> Record:
     first = next(read_games(path))
     if isinstance(first, RecordError):
         raise first
-    if first.record.fault:
-        raise RecordError(f"{path}, {first.record.fault.text()}")
-    return first.record
+    if first.fault:
+        raise RecordError(f"{path}, {first.fault.text()}")
+    return first
 
 
 def is_own(path: Path) -> bool:
@@ -62,9 +61,9 @@ def is_own(path: Path) -> bool:
     game, *others = read_games(path)
     if others or not isinstance(game, Game):
         return False
-    plain = all(owner.comment is None for node in game.record.root.nodes() for owner in (node, node.end) if owner)
+    plain = all(owner.comment is None for node in game.root.nodes() for owner in (node, node.end) if owner)
     named = all(name in ("", PLAYER) or LEVEL.match(name) for name in game.players)
-    return plain and named and not game.record.count_variations() and set(game.record.header) <= HEADER
+    return plain and named and not game.count_variations() and set(game.header) <= HEADER
 
 
 def side_and_level(record: Record) -> tuple[str, int | None]:

@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from usi_engine.core import exit_status, load_core, report
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
-from usi_engine.records.files import Output, encoded, refuse_replacing, write_text
-from usi_engine.records.formats import FORMATS, SUFFIXES, losses, text_of
+from usi_engine.records.formats import FORMATS, SUFFIXES, encoded, losses, text_of, write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.usi.arguments import Parser
 from usi_engine.usi.output import show
+
+
+class Output:
+    """Paths for one kind of file: `out` itself for a single game, otherwise names in the folder `out`.
+
+    RecordError if a path is one of `read`, the files that are read.
+    """
+
+    def __init__(self, out: Path, suffix: str, several: bool, read: Sequence[Path]) -> None:
+        self.suffix = suffix
+        self._out, self._read = out, read
+        self._by_name = several or out.is_dir()
+        self._used: set[str] = set()
+        if several and out.suffix.lower() in (*SUFFIXES, suffix) and not out.is_dir():
+            raise RecordError(_("{path}: several games need a folder").format(path=out))
+        if not self._by_name:
+            refuse_replacing(out, read)
+
+    def path(self, stem: str) -> Path:
+        """Return the file for a game of this name; a name that was used before gets a number."""
+        if not self._by_name:
+            return self._out
+        name, number = stem, 2
+        while name in self._used:
+            name, number = f"{stem}-{number}", number + 1
+        self._used.add(name)
+        path = self._out / f"{name}{self.suffix}"
+        refuse_replacing(path, self._read)
+        return path
+
+
+def refuse_replacing(path: Path, read: Sequence[Path]) -> None:
+    """Raise RecordError if the path is one of the files that are read."""
+    if path.exists() and any(one.exists() and path.samefile(one) for one in read):
+        raise RecordError(_("{path} is also an input; it is not replaced").format(path=path))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -59,10 +94,10 @@ def run(args: argparse.Namespace) -> int:
 def named_text(game: Game, kind: str) -> str:
     """Return a game's text; print on standard error what the format cannot hold. RecordError, which names the game."""
     try:
-        text = text_of(game.record, kind)
+        text = text_of(game, kind)
     except RecordError as error:
         raise RecordError(f"{game.name}: {error}") from None
-    if lost := losses(game.record, kind):
+    if lost := losses(game, kind):
         message = _("{name}: {kind} cannot hold {lost}")
         show(message.format(name=game.name, kind=kind.upper(), lost=lost), file=sys.stderr)
     return text

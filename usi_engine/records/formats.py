@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from usi_engine.files import write_blocks
 from usi_engine.language import _, reason_of
 from usi_engine.records import csa, jkf, kakinoki, kif, usi_text
 from usi_engine.records.ends import FOUL, End, jkf_name
@@ -30,6 +31,8 @@ SUFFIXES = {
 SHIFT_JIS_SUFFIXES = (".kif", ".ki2")
 # Python's name for Shift-JIS as Windows programs write it.
 SHIFT_JIS = "cp932"
+UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
+CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
 NAMES_SHIFT_JIS = re.compile(rb"['#][^\r\n]*encoding=shift", re.I)
 # The beginnings of KIF and KI2 without moves.
 KIF_HEAD = re.compile(r"^(手合割|手数-|先手|後手|下手|上手|攻方|玉方)|^[^\S\n]*[0-9]+[^\S\n]+[１-９同]", re.M)
@@ -111,6 +114,39 @@ def is_half_width(data: bytes) -> bool:
     if kana.translate(None, bytes(range(0xA6, 0xE0))) or VOICED_ALONE.search(data):
         return False
     return sum(byte >= 0xD0 for byte in kana[::2]) > 1
+
+
+def write_text(path: Path, text: str, encoding: str = "") -> None:
+    """Write a file and its folder, all of it or nothing. RecordError if the encoding lacks a letter; OSError.
+
+    Without `encoding`: Shift-JIS if the suffix asks for it (.kif, .ki2) and the text allows it, else UTF-8. KIF in
+    UTF-8 begins with the comment line that says so.
+    """
+    write_blocks(path, [encoded(path, text, encoding)])
+
+
+def encoded(path: Path, text: str, encoding: str) -> bytes:
+    """Return the bytes of a file of this name. RecordError."""
+    utf8 = with_header(path, text, "utf-8").encode("utf-8")
+    if encoding == "utf-8" or (not encoding and path.suffix.lower() not in SHIFT_JIS_SUFFIXES):
+        return utf8
+    reason, whole = _("the text would be read as another encoding"), with_header(path, text, SHIFT_JIS)
+    try:
+        data = whole.encode(SHIFT_JIS)
+        if decoded(data) == whole:
+            return data
+    except UnicodeEncodeError as error:
+        reason = _("Shift-JIS has no '{letter}'").format(letter=error.object[error.start])
+    if encoding:
+        raise RecordError(_("{path}: {reason}; write UTF-8 (.kifu, .ki2u)").format(path=path, reason=reason))
+    return utf8
+
+
+def with_header(path: Path, text: str, encoding: str) -> str:
+    """Return KIF in UTF-8 with its first line, and CSA 3.0 with the name of its encoding."""
+    if encoding == SHIFT_JIS:
+        return text.replace(CSA_UTF8, CSA_SHIFT_JIS, 1) if text.startswith(CSA_UTF8) else text
+    return UTF8_HEADER + text if path.suffix.lower() in (".kif", ".kifu") else text
 
 
 def format_of(path: Path, text: str) -> str:
