@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import struct
+import time
 import tokenize
 import zipfile
 import zlib
@@ -17,9 +18,11 @@ import numpy as np
 
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.files import atomic_write, digest_of, write_json
+from usi_engine.search.results import CENTIPAWNS
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CORPUS = "corpus"  # key of the corpus's fingerprint in the identity
+RUN_ONLY = ("device", "threads", "checkpoint_minutes")  # settings that the weights do not depend on
 
 Curve = list[dict[str, float]]
 # Raised by numpy, zip and json for damaged files, and by training if sizes differ.
@@ -33,14 +36,24 @@ class WrongPlan(ValueError):
     """A checkpoint of another plan or corpus."""
 
 
-def identity_of(settings: Mapping[str, Any], corpus: str, warm_start: str) -> dict[str, Any]:
+def identify(plan: Mapping[str, Any], corpus: str) -> dict[str, Any]:
     """Return everything that the weights depend on: settings, fingerprint of the corpus, weights of a warm start.
 
     Their name gets a hash of the file. OSError, WeightsError.
     """
-    path = evaluation_file(warm_start) if warm_start else None
-    start = f"{warm_start} {digest_of(path)}" if path else ""
-    return {**settings, CORPUS: corpus, "warm_start": start}
+    settings = {name: value for name, value in plan.items() if name not in RUN_ONLY}
+    path = evaluation_file(plan["warm_start"]) if plan["warm_start"] else None
+    start = f"{plan['warm_start']} {digest_of(path)}" if path else ""
+    return settings | {"score_scale": CENTIPAWNS, CORPUS: corpus, "warm_start": start}
+
+
+def describe(
+    model: str, corpus: Mapping[str, Any], plan: Mapping[str, Any], learned: int, curve: Curve
+) -> dict[str, Any]:
+    """Return the card of weights: how they were trained."""
+    held_out = curve[-1] if curve else {}
+    made = {"model": model, "date": time.strftime("%Y-%m-%d"), "corpus": corpus, "plan": plan}
+    return made | {"positions_learned": learned, "held_out": held_out}
 
 
 def add_point(folder: Path, curve: Curve, point: dict[str, float]) -> None:

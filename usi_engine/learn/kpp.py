@@ -30,7 +30,15 @@ from core_ext.training import (
 from usi_engine.evaluation.kpp_file import Folded, Words, read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.files import atomic_write, make_folder
-from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
+from usi_engine.learn.checkpoint import (
+    Curve,
+    add_point,
+    checked_count,
+    describe,
+    identify,
+    open_checkpoint,
+    save_checkpoint,
+)
 from usi_engine.learn.corpus.batches import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.corpus.chances import Positions, agreement
 from usi_engine.learn.files import HELD_OUT
@@ -69,12 +77,6 @@ class Plan:
     warm_start: str = ""  # initial weights, as an EvalFile names them
     initial_accumulator: float = 0.0  # of all other terms
     checkpoint_minutes: float = 10.0
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings that the weights depend on."""
-        settings = asdict(self) | {"score_scale": LOGIT}  # which earlier versions could change
-        return {name: value for name, value in settings.items() if name not in ("threads", "checkpoint_minutes")}
 
 
 def warm_start_plan(plan: Plan, weights: str) -> Plan:
@@ -178,7 +180,7 @@ class Training:
                 load_model(self.trainer, folded)
             except WeightsError as error:
                 raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
-        self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
+        self.identity = identify(asdict(plan), fingerprint(corpus))
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
         self.done, self.curve = 0, Curve()  # `done`: positions trained on, in all epochs
@@ -256,14 +258,6 @@ class Training:
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Quantise and write the weights with their card; return the size of the file."""
-        card = {
-            "model": self.plan.model,
-            "date": time.strftime("%Y-%m-%d"),
-            "corpus": self.card,
-            "plan": asdict(self.plan),
-            "positions_learned": self.done,
-            "held_out": self.curve[-1] if self.curve else {},
-            **extra,
-        }
+        card = describe(self.plan.model, self.card, asdict(self.plan), self.done, self.curve)
         with atomic_write(path) as part:
-            return save_weights(part, export(self.trainer), card)
+            return save_weights(part, export(self.trainer), card | extra)

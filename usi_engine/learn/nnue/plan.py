@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from usi_engine.evaluation.network_file import network_path
-from usi_engine.search.results import CENTIPAWNS
 
 CARD_SUFFIX = ".card.json"
 TEMPO_KEY = "tempo_left_out"
 MOST_TEMPO = 1000  # centipawns
 WARM_START_RATE = 8e-4
-RUN_ONLY = ("device", "threads", "checkpoint_minutes")
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,6 @@ class NetworkPlan:
     device: str = "auto"
     threads: int = 0  # of torch on a CPU; 0: all cores
     checkpoint_minutes: float = 10.0
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The settings that the weights depend on."""
-        settings = asdict(self) | {"score_scale": CENTIPAWNS}  # which earlier versions could change
-        return {name: value for name, value in settings.items() if name not in RUN_ONLY}
 
 
 def tempo_left_out(network: str | Path) -> int:

@@ -27,7 +27,15 @@ from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.evaluation.parts import BONAPIECES, SQUARES
 from usi_engine.files import atomic_write, make_folder, write_json
-from usi_engine.learn.checkpoint import Curve, add_point, checked_count, identity_of, open_checkpoint, save_checkpoint
+from usi_engine.learn.checkpoint import (
+    Curve,
+    add_point,
+    checked_count,
+    describe,
+    identify,
+    open_checkpoint,
+    save_checkpoint,
+)
 from usi_engine.learn.corpus.batches import Batches, Mirror, PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.corpus.chances import Positions, agreement, scores_differ
 from usi_engine.learn.files import HELD_OUT
@@ -103,7 +111,7 @@ class NetworkTraining:
         self.expander = Expander(architecture, self.device, plan.result_share)
         if plan.warm_start:
             self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
-        self.identity = identity_of(plan.identity, fingerprint(corpus), plan.warm_start)
+        self.identity = identify(asdict(plan), fingerprint(corpus))
         self.step_sizes = torch.tensor([STEP_SIZES[name] for name in self.network.parameters], device=self.device)
         self.rates = torch.zeros_like(self.step_sizes)
         self.optimizer = self.adam()
@@ -248,17 +256,9 @@ class NetworkTraining:
         sample = next(self.inputs(self.held_out[:SAMPLE]), None)
         order = active_order(architecture, None if sample is None else self.network.sums(sample, True))
         progress = progress_of(self.expander) if architecture.progress else None
-        card = {
-            "model": architecture.name,
-            "fv_scale": FV_SCALE,
-            "date": time.strftime("%Y-%m-%d"),
-            "corpus": self.card,
-            "plan": asdict(self.plan),
-            TEMPO_KEY: self.plan.tempo,
-            "positions_learned": self.done * self.batches.size,
-            "held_out": self.curve[-1] if self.curve else {},
-            **extra,
-        }
+        learned = self.done * self.batches.size
+        card = describe(architecture.name, self.card, asdict(self.plan), learned, self.curve)
+        card |= {"fv_scale": FV_SCALE, TEMPO_KEY: self.plan.tempo, **extra}
         with atomic_write(path) as part:
             size = write_network(part, to_file(self.network, order, self.plan.tempo, progress))
         write_json(path.with_suffix(CARD_SUFFIX), card)
