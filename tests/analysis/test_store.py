@@ -8,7 +8,8 @@ import pytest
 
 from core_ext.board import Board
 from tests.records.common import FAST, RECORDS, game_of, valued
-from usi_engine.analysis.analyst import Limits, Store, store_path
+from usi_engine.analysis.analyst import Store, store_path
+from usi_engine.search.results import Limit
 
 GAME = RECORDS / "game.kif"
 LINES = [valued(12, "7g7f"), valued(-5, "2g2f", "8c8d"), valued(-31990, "1g1f")]
@@ -72,13 +73,13 @@ def test_only_a_regular_file_is_used(tmp_path: Path) -> None:
 
 def test_the_file_depends_on_game_and_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, other = game_of(GAME), game_of(RECORDS / "handicap.kif")
-    limits = [FAST, Limits(), replace(FAST, multipv=2)]
+    limits = [FAST, replace(FAST, limit=Limit(nodes=301)), replace(FAST, multipv=2)]
     paths = [*(store_path(game, limit) for limit in limits), store_path(other, FAST)]
     assert len(set(paths)) == 4
     assert store_path(game_of(RECORDS / "game.csa"), FAST) == paths[0]
     network = tmp_path / "nn.bin"
     network.write_bytes(b"one")
-    own = Limits(evaluation=str(tmp_path))
+    own = replace(FAST, evaluation=str(tmp_path))
     before = store_path(game, own)
     network.write_bytes(b"another")
     assert store_path(game, own) != before

@@ -6,6 +6,7 @@ import itertools
 import re
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -176,29 +177,27 @@ def test_printed_depths(scripted: ScriptedEngine, option: str, printed: list[int
     assert depths(engine) == printed
 
 
-def test_interrupted_multipv_reprints_no_old_line_as_a_new_depth(scripted: ScriptedEngine) -> None:
-    """The second line of depth 4 is cut short: the first is of depth 4, the others still of depth 3."""
-    engine = scripted(Script(seconds=lambda depth: 0.0, value=lambda depth: 100 * depth, stuck=(4, 1)))
+@pytest.mark.parametrize(
+    ("value", "stuck", "printed"),
+    [
+        # The second line of depth 4 is cut short: the first is of depth 4, the others still of depth 3.
+        (lambda depth: 100 * depth, (4, 1), [["3", "200", "3"], ["3", "250", "2"], ["4", "400", "1"]]),
+        # The second line of depth 4 is worse than the third of depth 3, which depth 4 did not reach.
+        (lambda depth: 100 * (depth < 4), (4, 2), [["4", "-50", "3"], ["3", "0", "2"], ["4", "0", "1"]]),
+    ],
+)
+def test_interrupted_multipv(
+    scripted: ScriptedEngine, value: Callable[[int], int], stuck: tuple[int, int], printed: list[list[str]]
+) -> None:
+    """No old line is printed as one of a new depth, and lines are in the order of their values."""
+    engine = scripted(Script(seconds=lambda depth: 0.0, value=value, stuck=stuck))
     converse(engine, "setoption name MultiPV value 3", "go infinite", expect=["^info depth 3 .* multipv 3 "])
     engine.silent("^bestmove", 0.1)
     engine.seen.clear()
     engine.send("stop")
     engine.expect("^bestmove", timeout=1)
-    printed = [re.findall(r" (?:depth|cp|multipv) (\d+)", line) for line in engine.seen[:-1]]
-    assert printed == [["3", "200", "3"], ["3", "250", "2"], ["4", "400", "1"]]
+    assert [re.findall(r" (?:depth|cp|multipv) (-?\d+)", line) for line in engine.seen[:-1]] == printed
     assert len({line.split(" pv ")[1].split()[0] for line in engine.seen[:-1]}) == 3
-
-
-def test_interrupted_multipv_stays_in_order_of_value(scripted: ScriptedEngine) -> None:
-    """The second line of depth 4 is worse than the third of depth 3, which depth 4 did not reach."""
-    script = Script(seconds=lambda depth: 0.0, value=lambda depth: 100 if depth < 4 else 0, stuck=(4, 2))
-    engine = scripted(script)
-    converse(engine, "setoption name MultiPV value 3", "go infinite", expect=["^info depth 3 .* multipv 3 "])
-    engine.silent("^bestmove", 0.1)
-    engine.seen.clear()
-    converse(engine, "stop", expect=["^bestmove"])
-    printed = [re.findall(r" (?:depth|cp|multipv) (-?\d+)", line) for line in engine.seen[:-1]]
-    assert printed == [["4", "-50", "3"], ["3", "0", "2"], ["4", "0", "1"]]
 
 
 def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:

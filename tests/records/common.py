@@ -10,11 +10,11 @@ from usi_engine.evaluation.names import MATERIAL
 from usi_engine.records.faults import RecordError
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.tree import Record
-from usi_engine.search.results import Analysis, Score, Variation
+from usi_engine.search.results import Analysis, Limit, Score, Variation
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 GAMES = ["game.kif", "game.kifu", "game.ki2", "game.ki2u", "game.csa", "game.jkf", "game.usi"]  # the same game
-FAST = Limits(nodes=300, megabytes=1, evaluation=MATERIAL)
+FAST = Limits(Limit(nodes=300), megabytes=1, evaluation=MATERIAL)
 LINE = "7g7f 8c8d 8h7g 3c3d 7i8h 7a6b 1g1f 5a4b 2g2f 2b7g+ 8h7g 3a2b 3g3f 2b3c 4i4h 1c1d 2i3g 6c6d 4g4f 6a5b"
 MOVES = LINE.split()
 TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"

@@ -27,23 +27,21 @@ from usi_engine.files import INVALID, KeptRows
 from usi_engine.language import _
 from usi_engine.records.tree import Node, Record
 from usi_engine.records.usi_text import MOVE
-from usi_engine.search.results import Analysis, Score, Variation, Watch
+from usi_engine.search.results import MOST_NODES, Analysis, Limit, Score, Variation, Watch
 from usi_engine.usi.arguments import DAY, real, spin, whole
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-MOST_NODES = 1 << 48
 KEPT_FILES = 500  # of about 40 KB each
 LARGEST_FILE = 64 * 2**20  # bytes
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits for one position. `nodes` and `seconds`: 0 is no limit; one of them must be set. `multipv`: lines."""
+    """How each position is searched: `limit`, of nodes or time; number of lines; and the engine."""
 
-    nodes: int = 300_000
-    seconds: float = 0.0
+    limit: Limit
     threads: int = 1
     megabytes: int = 64
     evaluation: str = INTERNAL
@@ -66,21 +64,22 @@ def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
 
 def read_limits(args: argparse.Namespace) -> Limits:
     """Return the limits that the command line names."""
-    nodes = 0 if args.seconds else args.nodes or args.default_nodes
-    return Limits(nodes, args.seconds or 0.0, args.threads, args.hash, args.eval)
+    limit = Limit(time=args.seconds) if args.seconds else Limit(nodes=args.nodes or args.default_nodes)
+    return Limits(limit, args.threads, args.hash, args.eval)
 
 
 def with_effort(limits: Limits, effort: int, multipv: int) -> Limits:
     """Return the limits times `effort`, for this many lines."""
-    nodes = min(limits.nodes * effort, MOST_NODES)
-    return replace(limits, nodes=nodes, seconds=limits.seconds * effort, multipv=multipv)
+    nodes, time = limits.limit.nodes, limits.limit.time
+    more = Limit(nodes=min(nodes * effort, MOST_NODES)) if nodes else Limit(time=(time or 0) * effort)
+    return replace(limits, limit=more, multipv=multipv)
 
 
 def in_words(limits: Limits) -> str:
     """Return the limit of a position as text."""
-    if limits.nodes:
-        return _("{nodes} nodes").format(nodes=limits.nodes)
-    return _("{seconds:g} s").format(seconds=limits.seconds)
+    if limits.limit.nodes:
+        return _("{nodes} nodes").format(nodes=limits.limit.nodes)
+    return _("{seconds:g} s").format(seconds=limits.limit.time)
 
 
 class Analyst:
@@ -100,14 +99,7 @@ class Analyst:
         """
         limits = with_effort(self._limits, effort, lines or self._limits.multipv)
         self._engine.new_game()
-        return self._engine.analyse(
-            board,
-            nodes=limits.nodes or None,
-            time=limits.seconds or None,
-            multipv=limits.multipv,
-            moves=moves or None,
-            watch=watch,
-        )
+        return self._engine.analyse(board, limits.limit, multipv=limits.multipv, moves=moves or None, watch=watch)
 
 
 def analyse(record: Record, evaluate: Callable[[int, Board], Analysis], *, variations: bool = False) -> Iterator[Node]:

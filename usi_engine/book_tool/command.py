@@ -175,14 +175,15 @@ def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
     """Return the settings that the results depend on. WeightsError, OSError."""
     file = evaluation_file(limits.evaluation)
     weights = digest_of(file) if file and file.is_file() else limits.evaluation
-    limit = {"nodes": limits.nodes, "seconds": limits.seconds, "threads": limits.threads, "hash": limits.megabytes}
+    limit = {"nodes": limits.limit.nodes or 0, "seconds": limits.limit.time or 0.0}
+    limit |= {"threads": limits.threads, "hash": limits.megabytes}
     return {"version": __version__, "evaluation": weights, "lines": lines, **limit}
 
 
 def note(args: argparse.Namespace, searches: bool, games: int) -> str:
     """Return the note at the head of the book: what it was made from."""
     source = [f"{games} games, moves of at least {args.min_games}"] if args.games else []
-    limit = f"{args.seconds:g} s" if args.seconds else f"{read_limits(args).nodes} nodes"
+    limit = f"{args.seconds:g} s" if args.seconds else f"{read_limits(args).limit.nodes} nodes"
     source += [f"{limit} a position"] if searches else []
     return f"Komadori {__version__}: {'; '.join(source)}"
 

@@ -14,7 +14,7 @@ from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import text_of
 from usi_engine.records.games import Game
 from usi_engine.records.tree import Record
-from usi_engine.search.results import Analysis
+from usi_engine.search.results import Analysis, Limit
 
 # A game of 100 moves takes a few seconds.
 NODES = 20_000
@@ -33,7 +33,7 @@ class Review:
 
     def __init__(self, record: Record, evaluation: str, changed: Callable[[], None]) -> None:
         self._game = Game(**vars(record), path=Path("game.kif"), kind="kif")
-        self._limits, self._changed = Limits(NODES, evaluation=evaluation, multipv=LINES), changed
+        self._limits, self._changed = Limits(Limit(nodes=NODES), evaluation=evaluation, multipv=LINES), changed
         self._cancelled = threading.Event()
         self.done, self.count, self.page, self.fault = 0, len(self._game.moves) + 1, "", ""
 
