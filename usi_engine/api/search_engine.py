@@ -7,15 +7,15 @@ import queue
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.core import Core
 from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
+from usi_engine.search.threads import Task
 from usi_engine.usi.options import Option
 from usi_engine.usi.protocol import Go
-from usi_engine.waiting import WATCH_SECONDS, next_item, result_of
+from usi_engine.waiting import next_item
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,18 +42,18 @@ class AnalysisStream:
     def __init__(self, search: Callable[[Watch], Analysis], stop: Callable[[], None]) -> None:
         self._process, self._stop, self._stopped = os.getpid(), stop, False
         self._parts = queue.SimpleQueue[Analysis | None]()
-        self._found = Future[Analysis]()
-        threading.Thread(target=self._run, args=(search,), name="analysis", daemon=True).start()
+        self._task = Task(lambda: search(self._watch))
+        threading.Thread(target=self._run, name="analysis", daemon=True).start()
 
     def __enter__(self) -> AnalysisStream:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
-        while not self._found.done():
+        self.stop()
+        while not self._task.has_ended():
             self.stop()  # repeatedly, because a search that begins forgets it
-            wait([self._found], WATCH_SECONDS)
         if kind is None:
-            self._found.result()
+            self._task.result()
 
     def __iter__(self) -> AnalysisStream:
         return self
@@ -75,15 +75,11 @@ class AnalysisStream:
     def result(self) -> Analysis:
         """Wait for the end of the search and return its result."""
         check_process(self._process)
-        return result_of(self._found)
+        return self._task.result()
 
-    def _run(self, search: Callable[[Watch], Analysis]) -> None:
-        try:
-            self._found.set_result(search(self._watch))
-        except BaseException as error:
-            self._found.set_exception(error)
-        finally:
-            self._parts.put(None)
+    def _run(self) -> None:
+        self._task.carry_out()
+        self._parts.put(None)
 
     def _watch(self, found: Analysis) -> None:
         self._parts.put(found)

@@ -20,7 +20,7 @@ from usi_engine.memory import check_free
 from usi_engine.search.results import Analysis
 from usi_engine.search.timeman import LastMove
 from usi_engine.usi.options import Options, usable_cores
-from usi_engine.waiting import next_item
+from usi_engine.waiting import WATCH_SECONDS
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -65,18 +65,28 @@ class Task(Generic[Result]):
     """A call that another thread carries out. Unlike a Future it is whole after an interrupt of a wait for it."""
 
     def __init__(self, call: Callable[[], Result]) -> None:
-        self._call, self._results = call, queue.SimpleQueue[Result | Raised]()
+        self._call, self._results, self._ended = call, list[Result | Raised](), queue.SimpleQueue[None]()
 
     def carry_out(self) -> None:
         """Call the function on this thread."""
         try:
-            self._results.put(self._call())
+            self._results.append(self._call())
         except BaseException as error:
-            self._results.put(Raised(error))
+            self._results.append(Raised(error))
+        self._ended.put(None)
+
+    def has_ended(self) -> bool:
+        """Wait, but not longer than WATCH_SECONDS, and return whether the call has ended."""
+        with suppress(queue.Empty):
+            if not self._results:
+                self._ended.get(timeout=WATCH_SECONDS)
+        return bool(self._results)
 
     def result(self) -> Result:
-        """Wait for the result, once. KeyboardInterrupt; the error of the call."""
-        result = next_item(self._results)
+        """Wait for the result. KeyboardInterrupt; the error of the call."""
+        while not self.has_ended():
+            pass
+        (result,) = self._results
         if isinstance(result, Raised):
             raise result.error
         return result
