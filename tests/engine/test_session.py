@@ -16,6 +16,7 @@ from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.test_usi import converse as hold
+from tests.engine.transcripts import DECLARABLE
 from tests.engine.usi_transport import InProcess
 from usi_engine.core import Core, CoreError
 from usi_engine.game import session
@@ -122,6 +123,10 @@ CONVERSATIONS: dict[str, tuple[Script, str, dict[str, Any]]] = {
         < ^bestmove""",
         {"configured": {"draw_black": -100, "draw_white": 50, "max_moves": 320, "declaration": "CSARule24",
                         "include_all": True}}),
+    "a win is declared although the position recurs the fourth time": (
+        Script(), f"""
+        > position {DECLARABLE} moves {"8b9b 5i5h 9b8b 5h5i " * 3} ; go byoyomi 100
+        < ^info depth 0 .* cp 20000 ; ^bestmove win$""", {}),
     "an error in the search gives one info string and a legal move": (
         Script(crash=True), """
         > go depth 3 ; position startpos ; isready

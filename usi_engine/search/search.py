@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from usi_engine.core import legal_part
@@ -53,12 +54,8 @@ def search(
     on_result(mate)
     if spec.multipv == 1:
         return mate
-
-    def on_others(found: Analysis) -> None:
-        on_result(with_mate(found, mate, spec.multipv))
-
-    found = run(resources, resources.pool, spec, control, on_result=on_others)
-    return with_mate(found, mate, spec.multipv)
+    merged = partial(with_mate, mate, spec.multipv)
+    return merged(run(resources, resources.pool, spec, control, on_result=lambda found: on_result(merged(found))))
 
 
 def answer_of_rules(spec: Spec) -> Analysis | None:
@@ -70,7 +67,7 @@ def answer_of_rules(spec: Spec) -> Analysis | None:
     if move is None:
         return None
     if move == "win":
-        return decided(board, rule)
+        return decided(type(board)(board.sfen()), rule)  # without its history: a win is declared at a repetition, too
     return replace(analysis_of([Variation(Score.declared_in(1, board.turn), (move,))], 1), source="rules")
 
 
@@ -127,7 +124,7 @@ def mates(spec: Spec, moves: Sequence[str]) -> bool:
     return board.is_checkmate()
 
 
-def with_mate(found: Analysis, mate: Analysis, multipv: int) -> Analysis:
+def with_mate(mate: Analysis, multipv: int, found: Analysis) -> Analysis:
     """Return the result with the solver's mate instead of the line that begins with its move, unless that is better."""
     same = [line for line in found.lines if line.move == mate.move]
     others = [line for line in found.lines if line.move != mate.move]
