@@ -142,7 +142,7 @@ class ServerGame:
         except ValueError:
             # The server decides: its verdict follows.
             text = _("the server sent the illegal move '{move}' in '{position}'")
-            self._note(text.format(move=made.csa, position=self._position_words()))
+            self._note(text.format(move=made.csa, position=self.game.position))
             return
         self._awaited = 0  # the server may make our move for us; the engine's answer is then of no use
         self._start_turn()
@@ -165,15 +165,12 @@ class ServerGame:
             self._awaited = self._pondering
             self._engine.ponderhit()
         else:
-            self._awaited = self._engine.go(self._position_words(), self._go_words())
+            self._awaited = self._engine.go(self.game.position, self._go_words())
 
     def _ponder(self) -> None:
         self._pondered, self._reply = self._reply, ""
-        self._pondering = self._engine.go(self._position_words(self._pondered), self._go_words(), ponder=True)
-
-    def _position_words(self, *more: str) -> str:
-        """Return the arguments of `position`, after further moves."""
-        return position_words(self.game.start, [*self.game.moves, *more])
+        position = position_words(self.game.start, [*self.game.moves, self._pondered])
+        self._pondering = self._engine.go(position, self._go_words(), ponder=True)
 
     def _go_words(self) -> str:
         return Times.of(self.game.clock, self.summary.side, self._margin_ms).words()
