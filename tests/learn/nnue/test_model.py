@@ -20,7 +20,7 @@ from usi_engine.learn.nnue import model
 from usi_engine.learn.nnue.export import active_order, dither, set_from_file, to_file
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
 from usi_engine.learn.nnue.model import Network, RowSums, initialised
-from usi_engine.learn.nnue.train import progress_of
+from usi_engine.learn.nnue.train import read_progress
 
 # Each feature set, each selector, both forms, with and without the shortcut, and parts of layer 0.
 NAMES = (
@@ -77,7 +77,7 @@ def test_rounded_values_are_those_of_play(walked: Walked, positions: Positions, 
     """Exactly, through the file, for positions as they are and mirrored; the file sets the same weights again."""
     network, expander = noisy(name)
     inputs = inputs_of(expander, positions)
-    progress = progress_of(expander) if network.architecture.progress else None
+    progress = read_progress(expander) if network.architecture.progress else None
     order = active_order(network.architecture, network.sums(inputs, True))
     assert order.tolist() != sorted(order.tolist())
     write_network(tmp_path / "nn.bin", to_file(network, order, 0, progress))

@@ -19,7 +19,7 @@ Positions = npt.NDArray[Any]
 Chances = npt.NDArray[np.float64]
 
 
-def score_of(chance: float) -> int:
+def invert_chance(chance: float) -> int:
     """Return the score with this winning chance."""
     chance = max(LEAST_CHANCE, min(1 - LEAST_CHANCE, chance))
     return round(CENTIPAWNS * log(chance / (1 - chance)))
@@ -49,7 +49,7 @@ def smoothed(scores: Sequence[int | None], share: float) -> list[int | None]:
             after = own
             continue
         after = (1 - share) * own + share * (1 - after)
-        found[ply] = score_of(after)
+        found[ply] = invert_chance(after)
     return found
 
 

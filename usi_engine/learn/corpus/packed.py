@@ -62,7 +62,7 @@ def hcpe_result(value: int) -> int:
     return 0 if value & LONGEST else unpacked_result(HCPE_RESULTS, value & 3)
 
 
-def game_of_psv(value: bytes) -> ScoredGame:
+def unpack_psv(value: bytes) -> ScoredGame:
     """Read a position as a game of one move. SourceError."""
     packed, score, move, ply, result = PSV.unpack(value)
     start = f"{unpacked_sfen(packed, huffman=False).rpartition(' ')[0]} {max(ply, 1)}"
@@ -71,14 +71,14 @@ def game_of_psv(value: bytes) -> ScoredGame:
     return ScoredGame(start, [unpacked_move(move, apery=False)], [clamped_score(score)], sign * won)
 
 
-def game_of_hcpe(value: bytes) -> ScoredGame:
+def unpack_hcpe(value: bytes) -> ScoredGame:
     """Read a position, whose ply is not stored, as a game of one move. SourceError."""
     packed, score, move, result = HCPE.unpack(value)
     start = unpacked_sfen(packed, huffman=True)
     return ScoredGame(start, [unpacked_move(move, apery=True)], [clamped_score(score)], hcpe_result(result))
 
 
-def game_of_hcpe3(value: bytes) -> ScoredGame:
+def unpack_hcpe3(value: bytes) -> ScoredGame:
     """Read a game. SourceError."""
     packed, plies, result, _ = HCPE3.unpack_from(value)
     at = HCPE3.size
@@ -151,19 +151,19 @@ class PackedPosition:
     black: bool  # whether Black is to move
 
 
-def psv_of(position: PackedPosition) -> bytes:
+def pack_psv(position: PackedPosition) -> bytes:
     result = position.result if position.black else -position.result
     packed = bytes(position.board.to_packed_sfen())
     return PSV.pack(packed, position.score, position.move.value, min(position.ply, 0xFFFF), result)
 
 
-def hcpe_of(position: PackedPosition) -> bytes:
+def pack_hcpe(position: PackedPosition) -> bytes:
     result = {1: 1, -1: 2, 0: 0}[position.result]
     packed = bytes(position.board.to_hcp())
     return HCPE.pack(packed, position.score, position.move.to_apery().value, result)
 
 
-WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": psv_of, ".bin": psv_of, ".hcpe": hcpe_of}
+WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": pack_psv, ".bin": pack_psv, ".hcpe": pack_hcpe}
 
 
 def packed_positions(game: ScoredGame) -> Iterator[PackedPosition]:

@@ -99,7 +99,7 @@ def position_format(size: int, game_of: Callable[[bytes], ScoredGame]) -> Format
 
 
 LINE_FORMAT = Format("line", read_lines, decode_lines)
-PSV_FORMAT = position_format(packed.PSV.size, packed.game_of_psv)
+PSV_FORMAT = position_format(packed.PSV.size, packed.unpack_psv)
 FORMATS: dict[str, Format] = {
     ".tsv": LINE_FORMAT,
     ".tsv.xz": LINE_FORMAT,
@@ -108,8 +108,8 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys(SUFFIXES, Format("game", read_path, decode_records)),
     ".psv": PSV_FORMAT,
     ".bin": PSV_FORMAT,
-    ".hcpe": position_format(packed.HCPE.size, packed.game_of_hcpe),
-    ".hcpe3": Format("game", packed.read_hcpe3, partial(packed.decode, game_of=packed.game_of_hcpe3)),
+    ".hcpe": position_format(packed.HCPE.size, packed.unpack_hcpe),
+    ".hcpe3": Format("game", packed.read_hcpe3, partial(packed.decode, game_of=packed.unpack_hcpe3)),
 }
 
 

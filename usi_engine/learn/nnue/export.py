@@ -37,11 +37,11 @@ def to_file(
             for table in (network.table(), network.parameters["bias"])
         )
     inputs = torch.cat([order, half + order])
-    dense = pack_dense(architecture, stacks_of(network, inputs, FV_SCALE * tempo))
+    dense = pack_dense(architecture, round_stacks(network, inputs, FV_SCALE * tempo))
     return NetworkFile(architecture, "", bias, rows, dense, progress)
 
 
-def stacks_of(network: Network, inputs: Tensor, taken: int) -> list[list[tuple[Any, Any]]]:
+def round_stacks(network: Network, inputs: Tensor, taken: int) -> list[list[tuple[Any, Any]]]:
     """Return biases and padded weights of each stack's layers, `taken` less in the output."""
     arrays = []
     for number, (_, padded) in enumerate(layer_shapes(network.architecture)):

@@ -89,7 +89,7 @@ def fit_progress(expander: Expander, batches: Iterable[tuple[Tensor, Tensor]], s
     expander.set_progress(round(bias.item() * PROGRESS_UNIT), weights)
 
 
-def progress_of(expander: Expander) -> tuple[int, npt.NDArray[np.int32]]:
+def read_progress(expander: Expander) -> tuple[int, npt.NDArray[np.int32]]:
     """Return bias and weights as in the file."""
     return expander.progress_bias, expander.progress.cpu().numpy().astype(np.int32)
 
@@ -223,7 +223,7 @@ class NetworkTraining:
             state = self.optimizer.state[value]
             for suffix, tensor in (("", value), ("_m", state["exp_avg"]), ("_v", state["exp_avg_sq"])):
                 arrays[name + suffix] = tensor.detach().cpu().numpy()
-        arrays["_progress_bias"], arrays["_progress"] = progress_of(self.expander)
+        arrays["_progress_bias"], arrays["_progress"] = read_progress(self.expander)
         save_checkpoint(self.folder, self.identity, self.curve, arrays)
 
     def resume(self) -> None:
@@ -255,7 +255,7 @@ class NetworkTraining:
         architecture = self.network.architecture
         sample = next(self.inputs(self.held_out[:SAMPLE]), None)
         order = active_order(architecture, None if sample is None else self.network.sums(sample, True))
-        progress = progress_of(self.expander) if architecture.progress else None
+        progress = read_progress(self.expander) if architecture.progress else None
         learned = self.done * self.batches.size
         card = describe(architecture.name, self.card, asdict(self.plan), learned, self.curve)
         card |= {"fv_scale": FV_SCALE, TEMPO_KEY: self.plan.tempo, **extra}
