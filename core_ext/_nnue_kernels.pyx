@@ -1,4 +1,4 @@
-"""The network's kernels, and its value from scratch, for tests. _nnue_portable.pyx is the same in portable C."""
+"""The network's kernels, and its value from scratch, for tests. _nnue_portable has the same functions in portable C."""
 
 from core_ext.board cimport Board
 from core_ext.eval.nnue.forward cimport value_from_scratch
