@@ -6,11 +6,22 @@
 
 #if defined(_MSC_VER)
 #include <intrin.h>
-/* Aligned words are not torn on x64. On x86 neither the compiler nor the hardware moves a volatile store before
- * earlier writes, nor a volatile load after later ones. */
+/* Aligned words are not torn. On x64 neither the compiler nor the hardware moves a volatile store before earlier writes,
+ * nor a volatile load after later ones; on ARM64 both may. */
 #define KOMADORI_ATOMIC(type) volatile type
-#define KOMADORI_LOAD(word, order) (word)
-#define KOMADORI_STORE(word, value, order) ((word) = (value))
+#define KOMADORI_LOAD(word, order) KOMADORI_LOAD_##order(word)
+#define KOMADORI_STORE(word, value, order) KOMADORI_STORE_##order(word, value)
+#define KOMADORI_LOAD_relaxed(word) (word)
+#define KOMADORI_STORE_relaxed(word, value) ((word) = (value))
+#if defined(_M_ARM64)
+#define KOMADORI_LOAD_acquire(word) __ldar64((volatile unsigned __int64 *)&(word))     /* words of 8 bytes only */
+#define KOMADORI_STORE_release(word, value) \
+    (sizeof(word) == 8 ? __stlr64((volatile unsigned __int64 *)&(word), (unsigned __int64)(value)) \
+                       : __stlr32((volatile unsigned __int32 *)&(word), (unsigned __int32)(value)))
+#else
+#define KOMADORI_LOAD_acquire KOMADORI_LOAD_relaxed
+#define KOMADORI_STORE_release KOMADORI_STORE_relaxed
+#endif
 #define KOMADORI_ADD(word, number) _InterlockedExchangeAdd64((volatile __int64 *)&(word), (__int64)(number))
 #else
 #include <stdatomic.h>

@@ -14,6 +14,10 @@
 #if !defined(CORE_EXT_PORTABLE) && defined(__AVX2__)
 #include <immintrin.h>
 #endif
+#if !defined(CORE_EXT_PORTABLE) && (defined(__aarch64__) || defined(_M_ARM64))
+#include <arm_neon.h>
+#define KOMADORI_NEON 1
+#endif
 
 /* Return the index of the lowest set bit; the word is not zero. */
 static inline int lowest_bit(uint64_t word)
@@ -35,10 +39,12 @@ static inline int lowest_bit(uint64_t word)
 
 static inline int count_bits(uint64_t word)
 {
-#if defined(__POPCNT__) && !defined(CORE_EXT_PORTABLE)
-    return __builtin_popcountll(word);
-#elif defined(_MSC_VER) && (defined(__AVX2__) || CORE_EXT_LEVEL >= 2)
+#if defined(__POPCNT__) && !defined(CORE_EXT_PORTABLE) && defined(_MSC_VER)
     return (int)__popcnt64(word);
+#elif defined(KOMADORI_NEON)
+    return vaddv_u8(vcnt_u8(vcreate_u8(word)));
+#elif defined(__POPCNT__) && !defined(CORE_EXT_PORTABLE)
+    return __builtin_popcountll(word);
 #else
     word -= (word >> 1) & UINT64_C(0x5555555555555555);
     word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
@@ -49,8 +55,10 @@ static inline int count_bits(uint64_t word)
 
 static inline void prefetch(const void *address)
 {
-#if defined(CORE_EXT_PORTABLE) || (defined(_MSC_VER) && !defined(_M_X64))
+#if defined(CORE_EXT_PORTABLE)
     (void)address;
+#elif defined(_M_ARM64)
+    __prefetch(address);
 #elif defined(_MSC_VER)
     _mm_prefetch((const char *)address, _MM_HINT_T0);
 #else
@@ -63,6 +71,10 @@ static inline void relax(void)
 {
 #if defined(KOMADORI_SSE2)
     _mm_pause();
+#elif defined(_M_ARM64)
+    __yield();
+#elif defined(KOMADORI_NEON)
+    __asm__ volatile("yield");
 #endif
 }
 
@@ -72,6 +84,8 @@ static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
 #if defined(KOMADORI_SSE2)
     __m128i sums = _mm_add_epi16(_mm_loadu_si128((const __m128i *)words), _mm_set1_epi16((short)addend));
     _mm_storeu_si128((__m128i *)out, sums);
+#elif defined(KOMADORI_NEON)
+    vst1q_u16(out, vaddq_u16(vld1q_u16(words), vdupq_n_u16((uint16_t)addend)));
 #else
     int i;
     for (i = 0; i < 8; i++)
@@ -79,12 +93,28 @@ static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
 #endif
 }
 
+#if defined(KOMADORI_NEON)
+/* A bit for each of 64 bytes, in four vectors, that is not 0 but 255. */
+static inline uint64_t bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
+{
+    const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+    uint8x16_t low = vpaddq_u8(vandq_u8(a, places), vandq_u8(b, places));
+    uint8x16_t all = vpaddq_u8(low, vpaddq_u8(vandq_u8(c, places), vandq_u8(d, places)));
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
+}
+#define KOMADORI_EQUAL(at) vceqq_u8(vld1q_u8(a + (at)), vld1q_u8(b + (at)))
+#endif
+
 /* Set a bit for each of 88 bytes that differs: those of the first 64 bytes in bits[0], the others in bits[1]. */
 static inline void find_differing(uint64_t *bits, const uint8_t *a, const uint8_t *b)
 {
+#if defined(KOMADORI_NEON)
+    const uint8x16_t all = vdupq_n_u8(255);
+    bits[0] = ~bits_of(KOMADORI_EQUAL(0), KOMADORI_EQUAL(16), KOMADORI_EQUAL(32), KOMADORI_EQUAL(48));
+    bits[1] = ~bits_of(KOMADORI_EQUAL(64), vcombine_u8(vceq_u8(vld1_u8(a + 80), vld1_u8(b + 80)), vget_low_u8(all)), all, all);
+#elif defined(KOMADORI_SSE2)
     int at;
     bits[0] = bits[1] = 0;
-#if defined(KOMADORI_SSE2)
     for (at = 0; at < 88; at += 16) {
         const __m128i *from = (const __m128i *)(const void *)(a + at), *to = (const __m128i *)(const void *)(b + at);
         __m128i equal = at < 80 ? _mm_cmpeq_epi8(_mm_loadu_si128(from), _mm_loadu_si128(to))
@@ -92,6 +122,8 @@ static inline void find_differing(uint64_t *bits, const uint8_t *a, const uint8_
         bits[at / 64] |= (uint64_t)(_mm_movemask_epi8(equal) ^ 0xFFFF) << at % 64;
     }
 #else
+    int at;
+    bits[0] = bits[1] = 0;
     for (at = 0; at < 88; at++)
         bits[at / 64] |= (uint64_t)(a[at] != b[at]) << at % 64;
 #endif
@@ -157,6 +189,26 @@ static inline int greatest(const int32_t *pairs, int count)
         if (found)
             return at + lowest_bit((uint64_t)found) / 2;
     }
+    while (pairs[2 * at] != most)
+        at++;
+    return at;
+}
+
+#elif defined(KOMADORI_NEON)
+static inline int greatest(const int32_t *pairs, int count)
+{
+    const int whole = count & ~3;
+    int32_t most = pairs[2 * (count - 1)];
+    int32x4_t best = vdupq_n_s32(most);
+    int at;
+    for (at = 0; at < whole; at += 4)
+        best = vmaxq_s32(best, vld2q_s32(pairs + 2 * at).val[0]);
+    most = vmaxvq_s32(best);
+    for (at = whole; at < count; at++)
+        most = pairs[2 * at] > most ? pairs[2 * at] : most;
+    best = vdupq_n_s32(most);
+    for (at = 0; at < whole && !vmaxvq_u32(vceqq_s32(vld2q_s32(pairs + 2 * at).val[0], best));)
+        at += 4;
     while (pairs[2 * at] != most)
         at++;
     return at;

@@ -39,14 +39,14 @@ static inline int32_t portable_dot(const uint8_t *in, const int8_t *weights, int
 /* ---- vector forms ---- */
 
 /* The group of layer 0. For eight outputs VNNI computes all products in less time than it takes to list those of the
- * inputs that are not 0. */
+ * inputs that are not 0. Compilers make vectors of the portable loop over 64. */
 static inline int nnue_group(int inputs, int outputs)
 {
 #if defined(NNUE_VNNI)
     return outputs == 8 && inputs % 64 == 0 ? 64 : 4;
 #else
-    (void)inputs, (void)outputs;
-    return 4;
+    (void)outputs;
+    return NNUE_BYTES == 0 && inputs % 64 == 0 ? 64 : 4;
 #endif
 }
 
@@ -60,20 +60,12 @@ static inline int nnue_group(int inputs, int outputs)
 
 static inline int32_t nnue_dot_row(const uint8_t *in, const int8_t *weights, int count)
 {
-    __m128i sum = _mm_setzero_si128();
+    NnueVector wide = NNUE_ZERO();
+    NnueFour sum;
     int at = 0;
-#if NNUE_BYTES == 64
-    NnueVector wide = NNUE_ZERO();
-    for (; at + 64 <= count; at += 64)
+    for (; at + NNUE_BYTES <= count; at += NNUE_BYTES)
         wide = nnue_dot(wide, NNUE_LOAD(in + at), NNUE_LOAD(weights + at));
-    sum = _mm_add_epi32(_mm_add_epi32(_mm512_castsi512_si128(wide), _mm512_extracti32x4_epi32(wide, 1)),
-                        _mm_add_epi32(_mm512_extracti32x4_epi32(wide, 2), _mm512_extracti32x4_epi32(wide, 3)));
-#elif NNUE_BYTES == 32
-    NnueVector wide = NNUE_ZERO();
-    for (; at + 32 <= count; at += 32)
-        wide = nnue_dot(wide, NNUE_LOAD(in + at), NNUE_LOAD(weights + at));
-    sum = _mm_add_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
-#endif
+    sum = nnue_fold(wide);
     for (; at < count; at += 16)
         sum = nnue_dot4(sum, NNUE_LOAD4(in + at), NNUE_LOAD4(weights + at));
     return nnue_sum4(sum);
@@ -100,7 +92,11 @@ static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first
 /* A bit for each of eight groups of four inputs that are all 0. */
 static inline unsigned nnue_zero_groups(const uint8_t *in)
 {
-#if NNUE_BYTES == 32
+#if defined(KOMADORI_NEON)
+    static const uint16_t places[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    uint16x4_t low = vmovn_u32(vceqzq_s32(NNUE_LOAD(in))), high = vmovn_u32(vceqzq_s32(NNUE_LOAD(in + 16)));
+    return vaddvq_u16(vandq_u16(vcombine_u16(low, high), vld1q_u16(places)));
+#elif NNUE_BYTES == 32
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(NNUE_LOAD(in), NNUE_ZERO())));
 #else
     NnueVector low = _mm_cmpeq_epi32(NNUE_LOAD(in), NNUE_ZERO());
@@ -129,9 +125,7 @@ static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first
     int count = 0, at;
     for (at = 0; at < 64; at += 32) {
         unsigned some = nnue_zero_groups(in + at) ^ 0xFF;
-        __m128i places = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)(nnue_places + some)));
-        places = _mm_add_epi16(places, _mm_set1_epi16((short)(first + at / 4)));
-        NNUE_STORE4(groups + count, places);
+        NNUE_STORE4(groups + count, NNUE_NUMBERS(nnue_places + some, first + at / 4));
         count += count_bits(some);
     }
     return count;
@@ -215,22 +209,11 @@ static inline void nnue_affine_8(int32_t *out, const uint8_t *in, const uint16_t
 }
 
 #if defined(NNUE_VNNI)
-/* Sum the 16 words of each of eight vectors. */
-static inline __m256i nnue_sum_each(const NnueVector *sum)
+/* Sum the words of each of four vectors. */
+static inline NnueFour nnue_sum_each(const NnueVector *sum)
 {
-    NnueVector pairs[4], fours[2];
-    __m256i eights[2];
-    int i;
-    for (i = 0; i < 4; i++)
-        pairs[i] = NNUE_ADD32(_mm512_unpacklo_epi32(sum[2 * i], sum[2 * i + 1]),
-                              _mm512_unpackhi_epi32(sum[2 * i], sum[2 * i + 1]));
-    for (i = 0; i < 2; i++) {
-        fours[i] = NNUE_ADD32(_mm512_unpacklo_epi64(pairs[2 * i], pairs[2 * i + 1]),
-                              _mm512_unpackhi_epi64(pairs[2 * i], pairs[2 * i + 1]));
-        eights[i] = _mm256_add_epi32(_mm512_castsi512_si256(fours[i]), _mm512_extracti64x4_epi64(fours[i], 1));
-    }
-    return _mm256_add_epi32(_mm256_permute2x128_si256(eights[0], eights[1], 0x20),
-                            _mm256_permute2x128_si256(eights[0], eights[1], 0x31));
+    return NNUE_ADD_PAIRS4(NNUE_ADD_PAIRS4(nnue_fold(sum[0]), nnue_fold(sum[1])),
+                           NNUE_ADD_PAIRS4(nnue_fold(sum[2]), nnue_fold(sum[3])));
 }
 
 /* Compute a layer of eight outputs in groups of 64 inputs. */
@@ -241,10 +224,12 @@ static inline void nnue_affine_rows(int32_t *out, const uint8_t *in, int inputs,
     int at, i;
     for (i = 0; i < 8; i++)
         sum[i] = NNUE_ZERO();
-    for (at = 0; at < inputs; at += 64, weights += 8 * 64)
-        for (i = 0; i < 8; i++)
-            sum[i] = nnue_dot(sum[i], NNUE_LOAD(in + at), NNUE_LOAD(weights + 64 * i));
-    NNUE_STORE8(out, _mm256_add_epi32(NNUE_LOAD8(bias), nnue_sum_each(sum)));
+    for (; inputs > 0; inputs -= 64, in += 64, weights += 8 * 64)
+        for (at = 0; at < 64; at += NNUE_BYTES)
+            for (i = 0; i < 8; i++)
+                sum[i] = nnue_dot(sum[i], NNUE_LOAD(in + at), NNUE_LOAD(weights + 64 * i + at));
+    NNUE_STORE4(out, NNUE_ADD4(NNUE_LOAD4(bias), nnue_sum_each(sum)));
+    NNUE_STORE4(out + 4, NNUE_ADD4(NNUE_LOAD4(bias + 4), nnue_sum_each(sum + 4)));
 }
 #endif
 

@@ -27,62 +27,33 @@ static inline void portable_squares(uint8_t *out, const int32_t *sums, int count
 }
 
 #if NNUE_BYTES
-/* Eight sums to squares and to clipped activations. Words saturate at 16 bits, far above what gives 127. */
-static inline void nnue_squares_8(uint8_t *squares, uint8_t *clipped, const int32_t *sums)
-{
-    __m128i words = _mm_packs_epi32(NNUE_LOAD4(sums), NNUE_LOAD4(sums + 4));
-    __m128i high = _mm_srli_epi16(_mm_mulhi_epi16(words, words), NNUE_SQUARE_SHIFT - 16);
-    __m128i low = _mm_srli_epi16(_mm_max_epi16(words, _mm_setzero_si128()), NNUE_SHIFT);
-    __m128i bytes = _mm_packs_epi16(high, low);
-    _mm_storel_epi64((__m128i *)(void *)squares, bytes);
-    _mm_storel_epi64((__m128i *)(void *)clipped, _mm_unpackhi_epi64(bytes, bytes));
-}
-
-static inline void nnue_squares(uint8_t *out, const int32_t *sums, int count)
-{
-    int at;
-    for (at = 0; at < count; at += 8)
-        nnue_squares_8(out + at, out + count + at, sums + at);
-}
-
-#if NNUE_BYTES == 64
-static inline void nnue_hidden_16(uint8_t *out, const int32_t *sums)
-{
-    NnueVector clipped = _mm512_max_epi32(_mm512_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT), NNUE_ZERO());
-    clipped = _mm512_min_epi32(clipped, _mm512_set1_epi32(NNUE_ACTIVE));
-    NNUE_STORE4(out, _mm512_cvtepi32_epi8(clipped));
-}
-#elif NNUE_BYTES == 32
-static inline void nnue_hidden_16(uint8_t *out, const int32_t *sums)
-{
-    NnueVector low = _mm256_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT);
-    NnueVector packed = _mm256_packs_epi32(low, _mm256_srai_epi32(NNUE_LOAD(sums + 8), NNUE_SHIFT));
-    __m128i bytes;
-    packed = _mm256_permute4x64_epi64(packed, 0xD8);
-    bytes = _mm_packs_epi16(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
-    NNUE_STORE4(out, _mm_max_epi8(bytes, _mm_setzero_si128()));
-}
-#else
-static inline void nnue_hidden_16(uint8_t *out, const int32_t *sums)
-{
-    NnueVector low, high;
-    low = _mm_packs_epi32(_mm_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT), _mm_srai_epi32(NNUE_LOAD(sums + 4), NNUE_SHIFT));
-    high = _mm_packs_epi32(_mm_srai_epi32(NNUE_LOAD(sums + 8), NNUE_SHIFT),
-                           _mm_srai_epi32(NNUE_LOAD(sums + 12), NNUE_SHIFT));
-    NNUE_STORE(out, _mm_max_epi8(_mm_packs_epi16(low, high), NNUE_ZERO()));
-}
-#endif
+/* Eight sums in 1/64 of an activation. Words saturate at 16 bits, far above what gives 127. */
+#define NNUE_SCALED4(sums) NNUE_SHIFT32_4(NNUE_LOAD4(sums), NNUE_SHIFT)
+#define NNUE_SCALED8(sums) NNUE_PACK32_4(NNUE_SCALED4(sums), NNUE_SCALED4((sums) + 4))
 
 static inline void nnue_hidden(uint8_t *out, const int32_t *sums, int count)
 {
-    int at;
-    uint8_t squares[8];
-    for (at = 0; at + 16 <= count; at += 16)
-        nnue_hidden_16(out + at, sums + at);
-    if (at < count)
-        nnue_squares_8(squares, out + at, sums + at);
+    int at = 0;
+    for (; at + 16 <= count; at += 16) {
+        NnueFour bytes = NNUE_PACK16_4(NNUE_SCALED8(sums + at), NNUE_SCALED8(sums + at + 8));
+        NNUE_STORE4(out + at, NNUE_MAX8_4(bytes, NNUE_ZERO4()));
+    }
+    portable_hidden(out + at, sums + at, count - at);
 }
 
+/* Eight at a time, because the first layer of SFNN often has eight outputs. */
+static inline void nnue_squares(uint8_t *out, const int32_t *sums, int count)
+{
+    int at;
+    for (at = 0; at < count; at += 8) {
+        NnueFour words = NNUE_PACK32_4(NNUE_LOAD4(sums + at), NNUE_LOAD4(sums + at + 4));
+        NnueFour squares = NNUE_SHIFT16_4(NNUE_SQUARE_HIGH4(words), NNUE_SQUARE_SHIFT - 16);
+        NnueFour clipped = NNUE_SHIFT16_4(NNUE_MAX16_4(words, NNUE_ZERO4()), NNUE_SHIFT);
+        NnueFour bytes = NNUE_PACK16_4(squares, clipped);
+        NNUE_LOW_HALF(out + at, bytes);
+        NNUE_HIGH_HALF(out + count + at, bytes);
+    }
+}
 #else
 #define nnue_hidden portable_hidden
 #define nnue_squares portable_squares
