@@ -2,7 +2,8 @@
 
 Environment:
     CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1)
-    CORE_EXT_ARCH      target CPU: native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
+    CORE_EXT_ARCH      target CPU: native (default), a level of LEVELS, all levels in a wheel (levels), or portable (no
+                       intrinsic, no -march)
     CORE_EXT_SANITIZE  address adds AddressSanitizer and UndefinedBehaviorSanitizer, thread adds ThreadSanitizer (gcc
                        and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
@@ -12,15 +13,18 @@ Environment:
 Each combination of profile, target and sanitizer has its own build directory: switching recompiles nothing.
 """
 
+import copy
 import ctypes
 import io
 import itertools
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+import sysconfig
+from collections.abc import Collection
 from pathlib import Path
 
 from babel.messages.mofile import write_mo
@@ -43,8 +47,24 @@ DIRECTIVES = {
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 UNCHECKED = dict.fromkeys(CHECKED, False)
 CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED}
-# CORE_EXT_LEVEL: simd.h and vectors.h need it under MSVC, which has no macros for SSE4.1 and POPCNT.
-ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
+
+MACHINE = sysconfig.get_platform().rpartition("-")[2]  # the target's, such as x86_64, amd64 or universal2
+if MACHINE == "universal2":
+    MACHINE = platform.machine()
+X86 = MACHINE.lower() in ("x86_64", "amd64")
+# Levels of instructions, the lowest first, with the flags of gcc and clang. A wheel has the core once for each.
+LEVELS = {
+    "x86-64-v2": "-march=x86-64-v2",
+    "x86-64-v3": "-march=x86-64-v3",
+    "x86-64-v3-vnni": "-march=x86-64-v3 -mavxvnni",
+    "x86-64-v4-vnni": "-march=x86-64-v4 -mavx512vnni",
+} if X86 else {"armv8": "-march=armv8-a", "armv8-dotprod": "-march=armv8.2-a+dotprod"}  # fmt: skip
+if sys.platform == "darwin":
+    LEVELS.pop("armv8", None)  # every Mac with ARM has dot products
+    os.environ.setdefault("ARCHFLAGS", f"-arch {MACHINE}")  # Python itself may be for both processors
+ARCHITECTURES = {"native", "portable", "levels", *LEVELS}
+CORE = Path("core_ext")
+PROCESSOR = "core_ext.processor"
 
 # The flags of each sanitizer, for compiler and linker.
 SANITIZERS = {
@@ -55,13 +75,27 @@ SANITIZERS = {
 
 PF_AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE in winnt.h
 
+# MSVC has a switch for AVX2 and one for AVX-512, macros for the sets that these bring, and all intrinsics. The other
+# macros are defined here, as gcc does.
+MSVC_V2 = ["SSE3", "SSSE3", "SSE4_1", "SSE4_2", "POPCNT"]
+MSVC_V3 = [*MSVC_V2, "FMA", "LZCNT", "BMI", "BMI2", "AVX", "AVX2"]
+MSVC_AVX512 = ["AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL"]
+MSVC_LEVELS = {
+    "x86-64-v2": ([], MSVC_V2),
+    "x86-64-v3": (["/arch:AVX2"], MSVC_V3),
+    "x86-64-v3-vnni": (["/arch:AVX2"], [*MSVC_V3, "AVXVNNI"]),
+    "x86-64-v4-vnni": (["/arch:AVX512"], [*MSVC_V3, *MSVC_AVX512, "AVX512VNNI"]),
+    "armv8-dotprod": (["/arch:armv8.2"], ["DOTPROD"]),
+}
+MSVC_MACROS = {"AVX", "AVX2", *MSVC_AVX512}  # defined by /arch
+
 # Warnings about code that Cython generates for any source.
 CYTHON_WARNINGS = [
     "unused-parameter", "missing-field-initializers", "unused-function", "cast-function-type", "sign-compare",
 ]  # fmt: skip
 
 
-def choice(variable: str, default: str, allowed: Mapping[str, object]) -> str:
+def choice(variable: str, default: str, allowed: Collection[str]) -> str:
     value = os.environ.get(variable, default)
     if value not in allowed:
         raise SystemExit(f"{variable}={value}: expected one of {', '.join(allowed)}")
@@ -78,7 +112,7 @@ BUILD_BASE = os.path.join("build", "-".join([PROFILE, ARCH] + [SANITIZE] * bool(
 
 
 def macros() -> list[tuple[str, str | None]]:
-    found: list[tuple[str, str | None]] = [("CORE_EXT_LEVEL", str(ARCHITECTURES[ARCH]))]
+    found = list[tuple[str, str | None]]()
     if ARCH == "portable":
         found.append(("CORE_EXT_PORTABLE", None))
     if PROFILE == "debug":
@@ -86,47 +120,46 @@ def macros() -> list[tuple[str, str | None]]:
     return found
 
 
-# Instruction sets that processor.h checks before the core runs, as gcc and clang name them.
-INSTRUCTION_SETS = [
-    "POPCNT", "SSE4_2", "AVX", "AVX2", "FMA", "BMI", "BMI2", "AVX512F", "AVX512VL", "AVX512BW", "AVX512VBMI",
-    "AVX512VNNI",
-]  # fmt: skip
-
-
 def program_of(command: list[str]) -> list[str]:
     """Return the compiler without its options: one word, or two as in `ccache gcc`."""
     return list(itertools.takewhile(lambda word: not word.startswith("-"), command))
 
 
-def instructions_used(compiler: list[str]) -> list[str]:
-    """Return the instruction sets that gcc or clang may use with our flags: it defines a macro for each."""
-    command = [*compiler, *target_flags(), "-dM", "-E", "-x", "c", os.devnull]
+def checked_sets() -> list[str]:
+    """Return the instruction sets that processor.h can check."""
+    return re.findall(r'{"(\w+)", ', (CORE / "processor.h").read_text(encoding="ascii"))
+
+
+def macro_of(name: str) -> str:
+    """Return gcc's and clang's macro of an instruction set."""
+    return f"__{name}__" if X86 else f"__ARM_FEATURE_{name}"
+
+
+def instructions_used(compiler: list[str], level: str) -> list[str]:
+    """Return the instruction sets that gcc or clang may use at the level: it defines a macro for each."""
+    command = [*compiler, *level_flags(level), "-dM", "-E", "-x", "c", os.devnull]
     try:
         defined = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     except FileNotFoundError:
         raise SystemExit(f"there is no C compiler {command[0]!r}") from None
     except subprocess.CalledProcessError as error:
-        raise SystemExit(f"{command[0]} cannot compile for CORE_EXT_ARCH={ARCH}: {error.stderr.strip()}") from None
-    return [name for name in INSTRUCTION_SETS if f"__{name}__" in defined]
+        raise SystemExit(f"{command[0]} cannot compile for CORE_EXT_ARCH={level}: {error.stderr.strip()}") from None
+    return [name for name in checked_sets() if macro_of(name) in defined]
 
 
-def msvc_level() -> str:
-    """Return the target CPU for MSVC, which has no `native`: ask Windows if the machine has AVX2."""
-    if ARCH == "native" and sys.platform == "win32" and ctypes.windll.kernel32.IsProcessorFeaturePresent(PF_AVX2):
-        return "x86-64-v3"
-    return ARCH
+def msvc_target(level: str) -> tuple[list[str], list[str]]:
+    """Return MSVC's switches and instruction sets. It has no `native`: ask Windows if the machine has AVX2."""
+    if level == "native" and X86 and sys.platform == "win32":
+        has_avx2 = ctypes.windll.kernel32.IsProcessorFeaturePresent(PF_AVX2)
+        level = "x86-64-v3" if has_avx2 else "x86-64-v2"
+    return MSVC_LEVELS.get(level, ([], []))
 
 
-def msvc_instructions() -> list[str]:
-    return {"x86-64-v3": ["POPCNT", "SSE4_2", "AVX2", "BMI2"], "x86-64-v2": ["POPCNT", "SSE4_2"]}.get(msvc_level(), [])
-
-
-def target_flags() -> list[str]:
+def level_flags(level: str) -> list[str]:
     """Return the flags of gcc and clang for the target CPU."""
-    x86 = platform.machine().lower() in ("x86_64", "amd64")
-    if ARCH == "native":
-        return ["-march=native" if x86 else "-mcpu=native"]
-    return [] if ARCH == "portable" else [f"-march={ARCH}"]
+    if level == "native":
+        return ["-march=native" if X86 else "-mcpu=native"]
+    return LEVELS[level].split() if level in LEVELS else []
 
 
 def unix_flags() -> list[str]:
@@ -143,10 +176,9 @@ def instruments() -> list[str]:
     return ["--coverage"] * (PROFILE == "coverage") + SANITIZERS[SANITIZE]
 
 
-def msvc_flags(target: bool = True) -> list[str]:
+def msvc_flags() -> list[str]:
     flags = ["/O2", "/W3"] if PROFILE == "release" else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
-    flags += ["/std:c11"] + ["/WX"] * WERROR
-    return flags + (["/arch:AVX2"] if target and msvc_level() == "x86-64-v3" else [])
+    return flags + ["/std:c11"] + ["/WX"] * WERROR
 
 
 class Build(build):
@@ -169,21 +201,53 @@ class BuildExt(build_ext):
             self.parallel = os.cpu_count() or 1
 
     def build_extensions(self) -> None:
-        msvc = self.compiler.compiler_type == "msvc"
-        used = msvc_instructions() if msvc else instructions_used(program_of(self.compiler.compiler_so))
-        for extension in self.extensions:
-            extension.extra_compile_args = msvc_flags() if msvc else unix_flags() + target_flags()
-            if extension.name == "core_ext._nnue_portable":
-                extension.define_macros += [("CORE_EXT_PORTABLE", None)]
-            if extension.name == "core_ext.base.processor":
-                # This module must run on any processor: it reports that the processor is too old.
-                extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
-                extension.define_macros += [
-                    (f"CORE_EXT_NEEDS_{name}", str(int(name in used))) for name in INSTRUCTION_SETS
-                ]
-                extension.define_macros += [("CORE_EXT_TARGET", ARCH)]
-            extension.extra_link_args = [] if msvc else instruments()
+        """Compile the core for each level, then the module that chooses one, for any processor."""
+        if ARCH == "levels" and (self.inplace or self.editable_mode):
+            raise SystemExit("CORE_EXT_ARCH=levels is for wheels")
+        everything, folder = self.extensions, self.build_temp
+        needs = {level: ",".join(self.target(level)[1]) for level in (LEVELS if ARCH == "levels" else [ARCH])}
+        for level in needs:
+            self.build_temp = os.path.join(folder, level) if ARCH == "levels" else folder
+            self.extensions = [self.at_level(part, level) for part in everything if part.name != PROCESSOR]
+            super().build_extensions()
+            if ARCH == "levels":
+                self.copy_packages(level)
+        levels = " ".join(f"{level}={sets}" for level, sets in needs.items())
+        self.build_temp = folder
+        self.extensions = [self.at_level(part, "portable") for part in everything if part.name == PROCESSOR]
+        for part in self.extensions:
+            part.define_macros = [*part.define_macros, ("CORE_EXT_LEVELS", f'"{levels}"')]
         super().build_extensions()
+        self.extensions = everything
+
+    def target(self, level: str) -> tuple[list[str], list[str]]:
+        """Return the compiler's flags for the target CPU and the instruction sets that it then uses."""
+        if self.compiler.compiler_type == "msvc":
+            return msvc_target(level)
+        return level_flags(level), instructions_used(program_of(self.compiler.compiler_so), level)
+
+    def at_level(self, extension: Extension, level: str) -> Extension:
+        """Return the extension for the level; in a wheel it is in a folder of the level."""
+        found, (flags, sets) = copy.copy(extension), self.target(level)
+        if self.compiler.compiler_type == "msvc":
+            missing = [(macro_of(name), "1") for name in sets if name not in MSVC_MACROS]
+            found.define_macros = extension.define_macros + missing
+            found.extra_compile_args = msvc_flags() + flags
+        else:
+            found.extra_compile_args = unix_flags() + flags
+            found.extra_link_args = instruments()
+        if extension.name == "core_ext._nnue_portable":
+            found.define_macros = [*found.define_macros, ("CORE_EXT_PORTABLE", None)]
+        if level in LEVELS and ARCH == "levels":
+            found.name = extension.name.replace("core_ext.", f"core_ext.levels.{level}.", 1)
+        return found
+
+    def copy_packages(self, level: str) -> None:
+        """Copy the modules in Python of the core's packages beside the compiled ones of the level."""
+        for path in CORE.glob("*/**/*.py"):
+            target = Path(self.build_lib, CORE, "levels", level, path.relative_to(CORE))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
 
     def copy_extensions_to_source(self) -> None:
         """Copy unconditionally: the source tree may contain a newer file of another profile."""
@@ -194,12 +258,12 @@ class BuildExt(build_ext):
 
 def modules(probes: bool = PROBES) -> list[Path]:
     """Return the `.pyx` files below core_ext; each is a module. Test modules begin with an underscore."""
-    return sorted(path for path in Path("core_ext").rglob("*.pyx") if probes or not path.name.startswith("_"))
+    return sorted(path for path in CORE.rglob("*.pyx") if probes or not path.name.startswith("_"))
 
 
 def declare_constants() -> None:
     """Generate tune.pxd from the list in tune.h; an unchanged file stays, so that nothing is compiled again."""
-    folder = Path("core_ext", "search")
+    folder = CORE / "search"
     names = re.findall(r"^    X\((\w+),", (folder / "tune.h").read_text(encoding="utf-8"), re.M)
     lines = [
         '"""The constants of tune.h, as fields of `tune`. Generated by setup.py."""',

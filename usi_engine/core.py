@@ -124,7 +124,7 @@ class Core:
 def load_core() -> Core:
     """Import the compiled core. CoreError if it is missing or this processor cannot run it."""
     try:
-        from core_ext.base.processor import processor_error  # noqa: PLC0415  (slow to import)
+        from core_ext.processor import processor_error  # noqa: PLC0415  (slow to import)
 
         problem = processor_error()
         if problem is not None:
@@ -154,7 +154,7 @@ def build_in_words() -> str:
         load_core()
     except CoreError as error:
         return str(error)
-    from core_ext.base.processor import TARGET  # noqa: PLC0415
     from core_ext.engine import INSTRUCTIONS  # noqa: PLC0415
+    from core_ext.processor import TARGET  # noqa: PLC0415
 
     return f"{TARGET} build, {INSTRUCTIONS}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core_ext.base import processor
+from core_ext import processor
 from core_ext.board import Board
 from tests.conftest import NewWorker
 from usi_engine.evaluation.kpp_file import load_weights, read_blocks

@@ -10,20 +10,20 @@ from tests.programs import ROOT
 
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
-    "base": "arithmetic atomic debug leb128 lock memory processor stop thread",
+    "base": "arithmetic atomic debug leb128 lock memory stop thread",
     "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation ki2 diagram",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.kernels "
     "nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.forward nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",
     "search": "tt tune history movepick searcher correction node pruning history_updates search",
     "learn": "training_position factorized kpp_model",
-    "": "board engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
+    "": "processor board engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
 ORDER = {name: place for place, name in enumerate(NAMES)}
-# `base.processor` is public because it checks the processor before the program imports the rest; the notations are
+# `processor` is public because it checks the processor before the program imports the rest; the notations are
 # plain Python.
-PUBLIC = {"board", "corpus", "training", "engine", "base.leb128", "base.processor", "shogi.ki2", "shogi.notation"}
+PUBLIC = {"board", "corpus", "training", "engine", "base.leb128", "processor", "shogi.ki2", "shogi.notation"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 # The folder whose modules are imported by their command only and may import rsshogi. Others start without it.
 NEEDING_RSSHOGI = {"learn"}

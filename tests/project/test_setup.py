@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core_ext.processor import TARGET, choose_level, missing_instructions, processor_error
 from tests.programs import ROOT, output_of, run_command
 
 # Loads setup.py without compiling and evaluates an expression in it.
@@ -53,7 +54,7 @@ def test_compiler_command_without_options() -> None:
 def test_a_compiler_that_cannot_be_used_is_one_line(compiler: str, reason: str) -> None:
     done = run_command(
         [sys.executable, "-c", PROGRAM],
-        input=f"instructions_used(['{compiler}'])",
+        input=f"instructions_used(['{compiler}'], ARCH)",
         env=os.environ | {"CORE_EXT_SKIP": "1"},
     )
     assert done.returncode == 1 and done.stderr.startswith(reason) and done.stderr.count("\n") == 1
@@ -80,10 +81,34 @@ def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 @pytest.mark.skipif(sys.platform == "win32", reason="asks gcc or clang")
 def test_instruction_sets_of_a_target() -> None:
     if os.uname().machine == "x86_64":
-        assert {"AVX2", "BMI2", "POPCNT"} <= set(evaluate("instructions_used(['cc'])", CORE_EXT_ARCH="x86-64-v3"))
-    assert "AVX2" not in evaluate("instructions_used(['cc'])", CORE_EXT_ARCH="portable")
+        assert {"AVX2", "BMI2", "LZCNT", "POPCNT"} <= set(evaluate("instructions_used(['cc'], 'x86-64-v3')"))
+    assert "AVX2" not in evaluate("instructions_used(['cc'], 'portable')")
 
 
-def test_processor_h_checks_every_instruction_set() -> None:
-    header = (ROOT / "core_ext" / "base" / "processor.h").read_text(encoding="ascii")
-    assert set(re.findall(r"CORE_EXT_NEEDS_(\w+) && LACKS", header)) == set(evaluate("INSTRUCTION_SETS"))
+CPUINFO = {"LZCNT": "abm", "BMI": "bmi1", "SSE3": "pni", "AVX512VNNI": "avx512_vnni", "AVX512VBMI2": "avx512_vbmi2",
+           "AVX512BITALG": "avx512_bitalg", "AVX512VPOPCNTDQ": "avx512_vpopcntdq", "AVXVNNI": "avx_vnni",
+           "AVXIFMA": "avx_ifma", "DOTPROD": "asimddp"}  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/cpuinfo")
+def test_instruction_sets_are_those_that_linux_finds() -> None:
+    found = re.search(r"^(?:flags|Features)\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.M)
+    assert found
+    wanted = {name for name in evaluate("checked_sets()") if CPUINFO.get(name, name.lower()) in found[1].split()}
+    assert {name for name in evaluate("checked_sets()") if missing_instructions([name]) is None} == wanted
+
+
+def test_this_processor_runs_this_build() -> None:
+    assert processor_error() is None
+    with pytest.raises(ImportError, match=f"CORE_EXT_LEVEL=none: expected one of {TARGET}"):
+        choose_level("none")
+
+
+def test_a_wheel_runs_the_level_that_is_chosen(tmp_path: Path) -> None:
+    core = tmp_path / "core_ext"
+    for level in ("low", "high"):
+        (core / "levels" / level / "base").mkdir(parents=True)
+        (core / "levels" / level / "base" / "__init__.py").write_text(f"NAME = '{level}'")
+    (core / "__init__.py").write_text((ROOT / "core_ext" / "__init__.py").read_text(encoding="utf-8"))
+    (core / "processor.py").write_text("TARGET = 'high'")
+    assert output_of("from core_ext.base import NAME; print(NAME)", cwd=tmp_path) == "high\n"

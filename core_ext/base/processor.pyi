@@ -1,3 +1,0 @@
-TARGET: str  # CORE_EXT_ARCH of the build, such as "x86-64-v2"
-
-def processor_error() -> str | None: ...
