@@ -6,7 +6,7 @@ PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize threads \
-	fuzz fuzz-sanitize fuzz-coverage soak wine folder-windows coverage coverage-core perft signature bench figures pictures match lint \
+	fuzz fuzz-sanitize fuzz-coverage soak arm wine folder-windows coverage coverage-core perft signature bench figures pictures match lint \
 	format untranslated annotate sdist wheel folder release clean
 
 help:
@@ -22,7 +22,8 @@ help:
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
 	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
-	@echo "make wheel      build a wheel in dist/ (CORE_EXT_ARCH=x86-64-v2) and try it; folder: a folder that needs no Python"
+	@echo "make arm        tests of the core by QEMU, compiled for ARM (TESTS=tests/eval CORE_EXT_ARCH=armv8)"
+	@echo "make wheel      build a wheel for all processors in dist/ and try it; folder: a folder that needs no Python"
 	@echo "make sdist      build a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 	@echo "make clean      remove everything built except .venv; untranslated: texts without a Japanese one"
 
@@ -157,6 +158,10 @@ soak: $(VENV)/.test build
 wine: probes
 	sh scripts/wine.sh $(PY) -q $(TESTS)
 
+# CORE_EXT_ARCH=armv8-dotprod (default), armv8 or portable; RUN="-m bench.signature" runs a module instead of the tests.
+arm: $(VENV)/.test
+	sh scripts/arm.sh $(PY) $(if $(RUN),,$(or $(TESTS),tests/shogi tests/eval/nnue tests/search))
+
 # For tests only: releases are built on Windows.
 folder-windows: build
 	FOLDER=dist/windows sh scripts/wine.sh $(PY)
@@ -232,15 +237,17 @@ annotate: $(VENV)/.done
 sdist: $(VENV)/.done
 	$(PY) setup.py --quiet sdist
 
-# Wheels and folders are for other machines: x86-64-v2 runs on processors since 2009, x86-64-v3 since 2013.
-wheel folder: export CORE_EXT_ARCH ?= $(if $(filter x86_64 amd64,$(shell uname -m)),x86-64-v2,portable)
+# Wheels and folders are for other machines: they have the core for each level of instructions.
+wheel folder: export CORE_EXT_ARCH ?= levels
+WHEEL = "$$(ls -t dist/komadori-$(VERSION)-*.whl | head -1)"
 wheel: $(VENV)/.done
 	$(PY) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
-	$(PY) scripts/check_package.py "$$(ls -t dist/komadori-$(VERSION)-*.whl | head -1)"
+	$(PY) scripts/check_package.py $(WHEEL)
 
-# Replaces the modules in place by those for CORE_EXT_ARCH; `make build` restores those for this machine.
-folder: $(VENV)/.folder
-	$(BUILD)
+# The folder has what the wheel installs.
+folder: $(VENV)/.folder wheel
+	rm -rf build/folder
+	$(PY) -m pip install --quiet --no-deps --target build/folder/package $(WHEEL)
 	$(BIN)/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/folder scripts/folder.spec
 	$(PY) scripts/check_package.py dist/komadori
 

@@ -75,21 +75,36 @@ install_packages() {
     touch "$out/packages"
 }
 
-# Compiles for x86-64-v3; the core reports what an older processor lacks.
+from_setup() {
+    "$native" -c "import runpy; names = runpy.run_path('setup.py'); print($1)"
+}
+
+# compile_module SOURCE MODULE FLAGS
+compile_module() {
+    [ -n "$(find "$1" core_ext -name '*.[ch]' -newer "$2" 2>&1)" ] || return 0
+    mkdir -p "$(dirname "$2")"
+    # shellcheck disable=SC2086
+    x86_64-w64-mingw32-gcc -shared -O3 -std=gnu11 -fwrapv -DNDEBUG -fvisibility=hidden -DMS_WIN64 $3 \
+        -I"$python/include" -Icore_ext -I. "$1" -o "$2" -L"$python/libs" -lpython311 -static-libgcc
+}
+
+# compile FOLDER LEVEL...: compile the core in the folder for one level, or in folders of several.
 compile() {
-    needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
-    find build/release-native/cython/core_ext -name '*.c' | while read -r source; do
-        module=${source#build/release-native/cython/}
-        [ -e "${module%c}pyx" ] || [ -e "${module%c}py" ] || continue  # of a module that is no more
-        module=${module%.c}.cp311-win_amd64.pyd
-        [ -n "$(find "$source" core_ext -name '*.[ch]' -newer "$module" 2>&1)" ] || continue
-        target=-march=x86-64-v3
-        [ "$module" != core_ext/base/processor.cp311-win_amd64.pyd ] || target=$needs
-        # shellcheck disable=SC2086
-        x86_64-w64-mingw32-gcc -shared -O3 -std=gnu11 -fwrapv -DNDEBUG -fvisibility=hidden \
-            -DMS_WIN64 -DCORE_EXT_LEVEL=3 -DCORE_EXT_TARGET=x86-64-v3 $target -I"$python/include" -Icore_ext -I. "$source" -o "$module" \
-            -L"$python/libs" -lpython311 -static-libgcc
+    cython=build/release-native/cython/core_ext
+    folder=$1
+    shift
+    levels=
+    for level in "$@"; do
+        flags=$(from_setup "' '.join(names['level_flags']('$level'))")
+        levels="$levels $level=$(from_setup "','.join(names['instructions_used'](['x86_64-w64-mingw32-gcc'], '$level'))")"
+        [ $# = 1 ] && target=$folder || target=$folder/levels/$level
+        (cd core_ext && find . -name '*.pyx' ! -name '_*' ! -name processor.pyx) | while read -r module; do
+            compile_module "$cython/${module%pyx}c" "$target/${module%pyx}cp311-win_amd64.pyd" "$flags"
+        done
+        [ $# = 1 ] || (cd core_ext && find . -mindepth 2 -name '*.py' -exec cp --parents {} "$OLDPWD/$target" \;)
     done
+    printf '#define CORE_EXT_LEVELS "%s"\n' "$levels" >"$out/levels.h"
+    compile_module "$cython/processor.c" "$folder/processor.cp311-win_amd64.pyd" "-include $out/levels.h"
 }
 
 # Rust's standard library, and so rsshogi, needs a function that Wine has only since version 9.
@@ -105,7 +120,7 @@ install_python
 install_packages
 add_random_numbers
 echo "Compiling the core with mingw-w64"
-compile
+compile core_ext x86-64-v3
 cat >"$out/usi_engine" <<END
 #!/bin/sh
 export WINEPREFIX='$WINEPREFIX' WINEDEBUG='$WINEDEBUG'
@@ -114,6 +129,13 @@ END
 chmod +x "$out/usi_engine"
 if [ -n "${FOLDER:-}" ]; then
     windows_pip "pyinstaller>=6"
+    package=build/folder/package
+    rm -rf "$package"
+    mkdir -p "$package/core_ext"
+    cp core_ext/__init__.py "$package/core_ext"
+    cp -r usi_engine "$package"
+    # shellcheck disable=SC2046
+    compile "$package/core_ext" $(from_setup "*names['LEVELS']")
     windows_python -m PyInstaller --noconfirm --log-level ERROR --distpath "$FOLDER" \
         --workpath build/folder-windows scripts/folder.spec
     exit
