@@ -126,8 +126,9 @@ def program_of(command: list[str]) -> list[str]:
 
 
 def checked_sets() -> list[str]:
-    """Return the instruction sets that processor.h can check."""
-    return re.findall(r'{"(\w+)", ', (CORE / "processor.h").read_text(encoding="ascii"))
+    """Return the instruction sets of this family of processors that processor.h can check."""
+    found = re.findall(r'{"(\w+)", ', (CORE / "processor.h").read_text(encoding="ascii"))
+    return [name for name in found if (name != "DOTPROD") == X86]
 
 
 def macro_of(name: str) -> str:
@@ -235,7 +236,8 @@ class BuildExt(build_ext):
             found.extra_compile_args = msvc_flags() + flags
         else:
             found.extra_compile_args = unix_flags() + flags
-            found.extra_link_args = instruments()
+            strip = ["-Wl,-s"] * (ARCH == "levels" and sys.platform == "linux")
+            found.extra_link_args = instruments() + strip
         if extension.name == "core_ext._nnue_portable":
             found.define_macros = [*found.define_macros, ("CORE_EXT_PORTABLE", None)]
         if level in LEVELS and ARCH == "levels":

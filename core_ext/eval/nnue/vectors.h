@@ -152,7 +152,7 @@ typedef __m256i NnueVector;
 
 #elif defined(KOMADORI_NEON)
 #if defined(__ARM_FEATURE_DOTPROD)
-#define NNUE_INSTRUCTIONS "NEON with dot products"
+#define NNUE_INSTRUCTIONS "NEON DOTPROD"
 #define NNUE_VNNI 1
 #else
 #define NNUE_INSTRUCTIONS "NEON"
