@@ -273,6 +273,22 @@ def test_ponderhit_after_long_pondering_is_answered_at_once(engine: InProcess) -
     assert quickest(partial(seconds_from_ponderhit, engine, "go ponder btime 5001 wtime 5001", 0.4)) < 0.15
 
 
+def test_a_fail_low_of_the_first_line_prolongs_pondering(
+    scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The value rises at depth 7 and falls at depth 8."""
+    told = list[str]()
+    monkeypatch.setattr(SearchControl, "keep_searching", lambda own: told.append("low"))
+    script = Script(seconds=lambda depth: 0.0, value=lambda depth: {7: 400, 8: -400}.get(depth, 0))
+    engine = scripted(script)
+    engine.send("go depth 7")
+    engine.expect("^bestmove")
+    assert not told
+    engine.send("go depth 8")
+    engine.expect("^bestmove")
+    assert told
+
+
 def seconds_from_ponderhit(engine: InProcess, go: str, pondered: float) -> float:
     """Return the time from ponderhit to bestmove, after `pondered` seconds."""
     engine.send(go)

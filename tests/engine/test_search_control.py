@@ -83,3 +83,14 @@ def lateness(maximum: int | None, stopped: bool = False) -> float | None:
         control.stop()
     control.answer_sent()
     return control.lateness
+
+
+def test_a_fail_low_while_pondering_takes_the_decision_to_stop_back() -> None:
+    """But a proved mate or a forced move is answered at ponderhit all the same."""
+    for proved in (False, True):
+        stop, limits = StopToken(), TimeLimits(optimum=50, maximum=10_000)
+        control = SearchControl(stop, limits, pondering=True)
+        control.try_stop(without_minimum=proved)
+        control.keep_searching()
+        control.ponderhit(limits)
+        assert stop.is_set() == proved

@@ -144,6 +144,8 @@ class Search:
 
     def _main_thread(self, multipv: int, forced: bool) -> Analysis:
         def on_bound(depth: int, pv_index: int, value: int, bound: str) -> None:
+            if bound == "upper" and pv_index == 0:
+                self._control.keep_searching()
             line = self._line(main.lines(pv_index + 1)[pv_index], depth, value)
             line = replace(line, seldepth=main.seldepth, bound=bound)
             self._on_bound(self._counted(analysis_of([line], depth)), pv_index + 1)

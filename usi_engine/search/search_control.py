@@ -106,6 +106,14 @@ class SearchControl:
             self._end_by(end)
             return end <= elapsed
 
+    def keep_searching(self) -> None:
+        """Take back that the search ends at ponderhit, because its move has failed low since (as in Stockfish).
+
+        A forced move or a proved mate stays.
+        """
+        with self._changed:
+            self._stop_on_ponderhit = self._without_minimum
+
     def wait_to_answer(self) -> None:
         """Block until the answer may be given."""
         with self._changed:
