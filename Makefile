@@ -158,7 +158,7 @@ soak: $(VENV)/.test build
 wine: probes
 	sh scripts/wine.sh $(PY) -q $(TESTS)
 
-# CORE_EXT_ARCH=armv8-dotprod (default), armv8 or portable; RUN="-m bench.signature" runs a module instead of the tests.
+# CORE_EXT_ARCH=armv8-dotprod (default), armv8 or portable; RUN="-m usi_engine bench" runs a module instead of the tests.
 arm: $(VENV)/.test
 	sh scripts/arm.sh $(PY) $(if $(RUN),,$(or $(TESTS),tests/shogi tests/eval/nnue tests/search))
 
@@ -189,7 +189,7 @@ perft: build
 
 # CHECK=--check fails if the count differs from the last `Bench: N` in the history.
 signature: build
-	@$(PY) -m bench.signature $(CHECK)
+	@$(PY) -m usi_engine bench $(CHECK)
 
 bench: probes
 	$(PY) -m bench.speed.perft

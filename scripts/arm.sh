@@ -6,7 +6,7 @@
 #
 # PYTHON is a Python 3.11 of this machine, which compiles. Missing software is installed with apt and pip, the part for
 # ARM in build/arm. CORE_EXT_ARCH is armv8-dotprod (default), armv8 or portable. Tests that start processes cannot run,
-# because only this script starts QEMU. RUN="-m bench.signature" runs a module instead of the tests.
+# because only this script starts QEMU. RUN="-m usi_engine bench" runs a module instead of the tests.
 set -eu
 native=$(realpath -s "$(command -v "$1")")
 shift
