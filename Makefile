@@ -189,7 +189,7 @@ perft: build
 
 # CHECK=--check fails if the count differs from the last `Bench: N` in the history.
 signature: build
-	@$(PY) -m usi_engine bench $(CHECK)
+	@$(PY) -m bench.signature $(CHECK)
 
 bench: probes
 	$(PY) -m bench.speed.perft
