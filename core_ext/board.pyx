@@ -21,7 +21,9 @@ from core_ext.shogi.movegen cimport (
     perft,
 )
 from core_ext.shogi.ki2 import find_ki2, ki2_text, last_square
-from core_ext.shogi.notation import PASS, csa_text, find_csa, find_kif, flip_move, flip_sfen, kif_text
+from core_ext.shogi.notation import (
+    KIF_PASS, PASS, PASSES, csa_text, find_csa, find_kif, flip_move, flip_sfen, kif_text,
+)
 from core_ext.shogi.outcome import Outcome, Termination
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
@@ -162,14 +164,11 @@ cdef class Board:
 
     @classmethod
     def from_moves(cls, moves, sfen: str = "startpos"):
-        """Return the board after `moves`, an iterable of USI texts and `pass`. ValueError if one is illegal."""
+        """Return the board after `moves`, an iterable of texts for `push`. ValueError if one is illegal."""
         cdef Board board = Board.__new__(cls)
         board.set_sfen(sfen)
         for move in moves:
-            if move == PASS:
-                board.push_pass()
-            else:
-                board.push(move)
+            board.push(move)
         return board
 
     @classmethod
@@ -242,7 +241,10 @@ cdef class Board:
         return format_sfen(&self.pos)
 
     def push(self, move: str):
-        """Make a legal move, dominated or not; ValueError for any other text."""
+        """Make a legal move, dominated or not, or pass (`pass`, `0000`); ValueError for any other text."""
+        if move in PASSES:
+            self.push_pass()
+            return
         cdef int parsed = parse_move(&self.pos, move)
         reserve_plies(&self.pos, 1)
         do_move(&self.pos, <Move>parsed)
@@ -256,7 +258,7 @@ cdef class Board:
     def push_pass(self):
         """Let the side to move pass (a null move, `pass` in `moves()`); ValueError if it is in check.
 
-        Shogi has no such move: neither records nor `position` of USI can hold it.
+        Shogi has no such move: it is never legal, and only USI, KIF and KI2 have a text for it.
         """
         if in_check(&self.pos):
             raise ValueError("cannot pass in check")
@@ -468,7 +470,9 @@ cdef class Board:
         return move
 
     def kif(self, move: str):
-        """Return a legal move as KIF text (`７六歩(77)`, `同　銀(31)`, `５五角打`); ValueError for any other text."""
+        """Return a legal move or a pass as KIF text (`７六歩(77)`, `同　銀(31)`, `５五角打`, `パス`); else ValueError."""
+        if move == PASS:
+            return KIF_PASS
         cdef int parsed = parse_move(&self.pos, move)
         return kif_text(move, mover(&self.pos, <Move>parsed), last_square(self))
 
@@ -487,7 +491,8 @@ cdef class Board:
 
     def ki2(self, move: str):
         """Return a legal move as KI2 text (`▲７六歩`, `△同　銀`, `▲６八金右`); ValueError for any other text."""
-        parse_move(&self.pos, move)
+        if move != PASS:
+            parse_move(&self.pos, move)
         return ki2_text(self, move)
 
     def parse_ki2(self, text: str):

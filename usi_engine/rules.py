@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.notation import PASSES
 from usi_engine.clock import Clock, TimeControl
 from usi_engine.core import board_after, load_core
 from usi_engine.language import _
@@ -77,6 +78,8 @@ class LiveGame:
     def push(self, move: str, milliseconds: int = 0) -> None:
         """Make a legal move that took this time; the rules may end the game. ValueError for any other text."""
         mover, left = self.turn, list(self.clock.left)
+        if move in PASSES:
+            raise ValueError(f"illegal move '{move}' in '{self.board.sfen()}'")
         self.board.push(move)
         self.clock.spend(mover, milliseconds)
         self._left.append(left)

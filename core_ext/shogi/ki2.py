@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, NARROW, PASS, SIDE_MARKS, WIDE_FILES
+from core_ext.shogi.notation import KANJI_RANKS, KIF_PASS, KIF_PIECES, NARROW, PASS, SIDE_MARKS, WIDE_FILES
 
 MARKS = ("▲", "△")  # by colour
 RANKS = "abcdefghi"
@@ -18,8 +18,8 @@ PIECES = {name: letters for letters, name in KIF_PIECES.items()}
 PIECES |= {"王": "K", "杏": "+L", "圭": "+N", "全": "+S", "竜": "+R"}
 # Every \s* is followed by a sign that is not a space, so that a match takes linear time.
 MOVE = re.compile(
-    r"([▲△▼▽☗☖]?)\s*(同|[1-9１-９][1-9１-９一二三四五六七八九])\s*"
-    r"(成香|成桂|成銀|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直上行入寄引下]*)(成|不成|生|打)?(?:\s*[(（]([1-9１-９]{2})[)）])?"
+    r"([▲△▼▽☗☖]?)\s*(?:パス|(同|[1-9１-９][1-9１-９一二三四五六七八九])\s*"
+    r"(成香|成桂|成銀|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直上行入寄引下]*)(成|不成|生|打)?(?:\s*[(（]([1-9１-９]{2})[)）])?)"
 )
 SYNONYMS = str.maketrans("行入下", "上上引")
 # From where a piece comes, as signs for the side to move: 1 is right of its target, 1 is below.
@@ -94,6 +94,8 @@ def read_move(match: re.Match[str], board: Position) -> str:
     """Return the legal move in USI that a match of MOVE means. ValueError with the reason."""
     if match[1] and match[1] not in SIDE_MARKS[board.turn]:
         raise ValueError("a move of the other side")
+    if not match[2]:
+        return PASS
     found = candidates(match, board)
     if len(found) != 1:
         raise ValueError("ambiguous move" if found else "illegal move")
@@ -133,7 +135,9 @@ def choose(words: str, origins: list[str], piece: str, square: str, turn: int) -
 
 
 def ki2_text(board: Position, move: str) -> str:
-    """Return a legal move as in KI2, with the mark of its side: `▲６八金右`, `△同　銀`."""
+    """Return a legal move or a pass as in KI2, with the mark of its side: `▲６八金右`, `△同　銀`, `▲パス`."""
+    if move == PASS:
+        return MARKS[board.turn] + KIF_PASS
     square, is_drop = move[2:4], move[1] == "*"
     piece = move[0] if is_drop else str(board.piece_at(move[:2])).upper()
     same = square == last_square(board)

@@ -18,11 +18,13 @@ KIF_PIECES = {
     "+P": "と", "+L": "成香", "+N": "成桂", "+S": "成銀", "+B": "馬", "+R": "龍",
 }  # fmt: skip
 PASS = "pass"  # the text of a null move
+PASSES = (PASS, "0000")  # as engines write it
+KIF_PASS = "パス"
 CSA_SIGNS = ("+", "-")  # by colour
 SIDE_MARKS = ("▲▼☗", "△▽☖")
 CSA_MOVE = re.compile(r"[+-]?[0-9]{4}[A-Z]{2}", re.ASCII)
 KIF_MOVE = re.compile(
-    r"([▲▼☗△▽☖]?)(同|[1-9]{2})(成香|成桂|成銀|[歩香桂銀金角飛玉と杏圭全馬龍])(不成|成|打)?(?:\(([1-9]{2})\))?",
+    r"([▲▼☗△▽☖]?)(?:パス|(同|[1-9]{2})(成香|成桂|成銀|[歩香桂銀金角飛玉と杏圭全馬龍])(不成|成|打)?(?:\(([1-9]{2})\))?)",
     re.ASCII,
 )
 WIDE_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七八九"
@@ -96,6 +98,8 @@ def find_kif(text: str, color: int, previous: str, legal: Candidates) -> str:
         raise ValueError(f"not a KIF move: '{text}'")
     if match[1] and match[1] not in SIDE_MARKS[color]:
         raise ValueError(f"a move of the other side: '{text}'")
+    if not match[2]:
+        return PASS
     square = digits(previous) if match[2] == "同" else match[2]
     name = SHORT_NAMES.get(match[3], match[3])
     found = [move for move, piece in legal if digits(move[2:4]) == square and KIF_PIECES[piece.upper()] == name]

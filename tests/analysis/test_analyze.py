@@ -61,6 +61,13 @@ def test_mates_and_ended_games(analyst: Analyst) -> None:
     assert (drawn.score.value, drawn.score.mate, drawn.lines) == (0, None, ())
 
 
+def test_a_pass_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, page = tmp_path / "a.usi", tmp_path / "a.html"
+    source.write_text("startpos moves 7g7f 3c3d pass 2b8h+ 7i8h\n", encoding="utf-8")
+    assert main([str(source), "--puzzles", "--html", str(page), *QUICK]) == 0
+    assert "▲pass" in capsys.readouterr().out and page.read_text(encoding="utf-8").count('"usi":null') == 2
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("6B2/7Rl/6S2/7GB/8k/8N/9/9/9 b r3g3s3n3l18p 1 moves 2b1b+", ["mate 9", "blunder", "Missed mate in 9."]),
     ("1+P+P+P+P+P+P+P1/2+B+BK+R+R2/2+P+P5/9/9/9/9/4k4/9 b 4G4S4N4L9P 1 moves P*5e",

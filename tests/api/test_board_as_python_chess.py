@@ -105,7 +105,8 @@ def test_lists_of_moves_need_no_call(board: Board) -> None:
 
 def test_null_moves(board: Board) -> None:
     assert board.push_usi("7g7f") == "7g7f"
-    board.push_pass()
+    assert (board.kif("pass"), board.ki2("pass")) == ("パス", "△パス") and board.parse_kif("△パス") == "pass"
+    board.push("0000")
     assert (board.turn, board.ply, board.moves(), board.peek()) == (BLACK, 3, ["7g7f", "pass"], "pass")
     assert "8h2b+" not in board.legal_moves and board.ki2("2g2f") == "▲２六歩" and board.svg()
     for twin in (board.copy(), pickle.loads(pickle.dumps(board)), Board.from_moves(board.moves())):
@@ -113,7 +114,7 @@ def test_null_moves(board: Board) -> None:
         assert [twin.pop(), twin.turn, twin.pop(), twin.sfen()] == ["pass", WHITE, "7g7f", START]
     checked = Board("4k4/9/9/9/9/9/9/4r4/4K4 b - 1")
     with pytest.raises(ValueError, match="cannot pass in check"):
-        checked.push_pass()
+        checked.push_ki2("▲パス")
     assert checked.moves() == [] and not board.is_legal("pass")
     passes = Board()
     for _ in range(8):

@@ -237,7 +237,9 @@ TRANSCRIPTS = {
         > position startpos moves ; sfen ; position sfen 4k4/9/9/9/9/9/9/9/4K4 w 2P ; sfen
         < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$ ; ^4k4/9/9/9/9/9/9/9/4K4 w 2P 1$
         > position sfen 4k4/9/9/9/9/9/9/9/4K4 b PpR2g 7 ; sfen
-        < ^4k4/9/9/9/9/9/9/9/4K4 b RP2gp 7$""",
+        < ^4k4/9/9/9/9/9/9/9/4K4 b RP2gp 7$
+        > position startpos moves 2g2f pass 5i6h 0000 ; sfen ; go depth 1
+        < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/7P1/PPPPPPP1P/1B1K3R1/LNSG1GSNL b - 5$ ; ^bestmove [1-9]""",
     "positions that are refused": """
         > position startpos moves 7g7f ; position sfen 9/9/9 b - 1 ; side ; go byoyomi 100
         < ^info string position refused: . ; ^white$ ; ^info string .*refused ; ^bestmove resign$

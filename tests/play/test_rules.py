@@ -38,7 +38,7 @@ def test_ends(start: str, answers: str, end: End | None) -> None:
 
 def test_what_is_not_legal_changes_nothing() -> None:
     game = LiveGame(moves=["7g7f"])
-    for answer in ("7g7f", "win", "none", ""):
+    for answer in ("7g7f", "win", "none", "", "pass", "0000"):
         with pytest.raises(ValueError, match=r"move|declared"):
             game.answer(answer)
     assert (game.moves, game.milliseconds, game.end, game.position) == (["7g7f"], [0], None, "startpos moves 7g7f")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import run_engine
-from tests.records.common import MOVES, RECORDS, game_of
+from tests.records.common import MOVES, RECORDS, faults_of, game_of
 from usi_engine.records.convert import main
 from usi_engine.records.formats import FORMATS
 from usi_engine.records.tree import Node
@@ -261,6 +261,22 @@ def test_the_tree_is_walked_from_python() -> None:
     last = game.record.root.last()
     assert (last.move, last.next(), [node.move for node in last.alternatives()]) == ("4c4d", None, ["2f2e"])
     assert game.record.count_variations() == 6
+
+
+def test_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As ShogiGUI and Kifu for Windows write it; CSA and JKF have none, and a side in check cannot pass."""
+    text = "手合割：平手\n   1 ２六歩(27)   ( 0:01/00:00:01)\n   2 パス         ( 0:02/00:00:02)\n   3 ２五歩(26)\n"
+    for kind in ("kif", "ki2", "usi"):
+        path = tmp_path / f"a.{kind}"
+        path.write_text(text if kind == "kif" else converted(text, ".kif", kind, tmp_path), encoding="utf-8")
+        assert game_of(path).moves == ("2g2f", "pass", "2f2e")
+        assert game_of(path).board().sfen() == "lnsgkgsnl/1r5b1/ppppppppp/9/7P1/9/PPPPPPP1P/1B5R1/LNSGKGSNL w - 4"
+    assert game_of(tmp_path / "a.kif").times[1] == 2000
+    for kind in ("csa", "jkf"):
+        assert main([str(tmp_path / "a.kif"), "--to", kind]) == 2
+        assert f"{kind.upper()} cannot hold a pass; write KIF, KI2 or USI" in capsys.readouterr().err
+    (tmp_path / "b.usi").write_text("4k4/9/9/9/9/9/9/4r4/4K4 b - 1 moves pass\n")
+    assert faults_of(tmp_path / "b.usi") == ["b.usi, line 1, move 1: illegal move: 'pass'"]
 
 
 @pytest.mark.parametrize("formats", [["kif"], ["ki2"], ["jkf", "kif"], ["ki2", "jkf", "ki2", "kif"]])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from core_ext.shogi.ki2 import last_square
 from usi_engine import NAME, __version__, language
 from usi_engine.analysis.judgement import GRADES, black_score, judge, percent, totals
 from usi_engine.analysis.kif import with_comment
@@ -133,7 +134,8 @@ def siblings(parent: Node, data: dict[Node, Data]) -> list[list[Data]]:
 
 def note_phases(step: Step, phases: dict[str, int]) -> None:
     """Note the ply of a move that is the first capture or check."""
-    if step.ply and step.before.piece_at(step.node.move[2:4]):
+    square = last_square(step.board)
+    if square and step.before.piece_at(square):
         phases.setdefault(_("First capture"), step.ply)
     if step.ply and step.board.is_check():
         phases.setdefault(_("First check"), step.ply)
@@ -156,7 +158,7 @@ def node_data(step: Step, book: BookPlayer | None, names: tuple[str, str]) -> Da
         "number": int(board.sfen().split()[3]) - 1,
         "side": SIDES[1 - board.turn],
         "sfen": board.sfen(),
-        "usi": node.move or None,
+        "usi": node.move if last_square(board) else None,
         "move": marked(move_text(step.before, node.move)) if step.ply else "",
         "check": board.is_check(),
         "seconds": None if node.milliseconds is None else node.milliseconds / 1000,

@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from core_ext.shogi.notation import PASS
 from usi_engine.files import write_blocks
 from usi_engine.language import _, reason_of
 from usi_engine.records import csa, jkf, kakinoki, kif, usi_text
@@ -52,6 +53,7 @@ class Format:
     read: Callable[[str], Record]
     write: Callable[[Record], str]
     unit: int = 0
+    passes: bool = True
     comments: bool = True
     variations: bool = True
     ends: bool = True
@@ -63,9 +65,9 @@ FORMATS = {
     "kif": Format(kakinoki.read, kif.write_kif, 1000, head=KIF_HEAD, moves=re.compile(
         r"^[^\S\n]*[0-9]+[^\S\n]+[▲△▼▽☗☖]?(?:[１-９1-9][一二三四五六七八九１-９1-9]|同)", re.M)),
     "ki2": Format(kakinoki.read, kif.write_ki2, head=KIF_HEAD, moves=re.compile(r"^[^\S\n]*[▲△▼▽☗☖]", re.M)),
-    "csa": Format(csa.read, csa.write, 1, variations=False, head=csa.HINT,
+    "csa": Format(csa.read, csa.write, 1, passes=False, variations=False, head=csa.HINT,
                   moves=re.compile(r"^[+-][0-9]{4}[A-Z]{2}", re.M)),
-    "jkf": Format(jkf.read, jkf.write, 1000),
+    "jkf": Format(jkf.read, jkf.write, 1000, passes=False),
     "usi": Format(usi_text.read, usi_text.write, comments=False, variations=False, ends=False),
 }  # fmt: skip
 MOVE_LINES = [one.moves for one in FORMATS.values() if one.moves]
@@ -208,7 +210,9 @@ def record_of_moves(start: str, moves: Iterable[Node], end: End, header: Mapping
 
 
 def text_of(record: Record, kind: str) -> str:
-    """Return the record in a format. RecordError if it reads back differently."""
+    """Return the record in a format. RecordError if it reads back differently, or has a pass and the format none."""
+    if not FORMATS[kind].passes and any(node.move == PASS for node in nodes_of(record, FORMATS[kind])):
+        raise RecordError(_("{kind} cannot hold a pass; write KIF, KI2 or USI").format(kind=kind.upper()))
     text = FORMATS[kind].write(record)
     verify(text, record, kind)
     return text

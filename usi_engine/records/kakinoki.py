@@ -104,7 +104,7 @@ class Reader(Builder):
         """Read the square in `手数＝3  ▲２二角成  まで` of a diagram."""
         mark = MARK.search(line)
         if mark and (move := MOVE.match(line, mark.start())):
-            self.last_square = move[2]
+            self.last_square = move[2] or self.last_square
 
     def header(self, line: str) -> None:
         key, value = HEADER.match(line).groups()  # type: ignore[union-attr]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import MARKS, ki2_text
+from core_ext.shogi.notation import PASS
 from usi_engine import language
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def western_text(board: Board, move: str) -> str:
     The origin stands only if another piece of the kind can move to the same square.
     """
     mark, target = MARKS[board.turn], move[2:4]
+    if move == PASS:
+        return mark + PASS
     if move[1] == "*":
         return f"{mark}{move[0]}*{target}"
     piece = board.piece_at(move[:2]) or ""

@@ -231,11 +231,12 @@ class Builder:
 
     def make(self, usi: str, fault: Fault) -> bool:
         """Make a move and return True; if it is illegal, stop with this fault and return False."""
-        if not self.board.is_legal(usi):
+        try:
+            self.board.push(usi)
+        except ValueError:
             self.stop(fault)
             return False
         self.keep_comment()
-        self.board.push(usi)
         self.path.append(self.path[-1].add(usi))
         return True
 

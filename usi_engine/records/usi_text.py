@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from core_ext.shogi.notation import PASS, PASSES
 from usi_engine.records.ends import BY_USI, named
 from usi_engine.records.faults import Fault, FaultyText
 from usi_engine.records.tree import Builder, Record
 from usi_engine.usi.output import excerpt
 from usi_engine.usi.protocol import START_SFEN, position_words
 
-MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]")
+MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]|" + "|".join(PASSES))
 FIRST_WORDS = ("position", "startpos", "sfen")
 
 
@@ -39,7 +40,7 @@ def read(line: str) -> Record:
         elif not MOVE.fullmatch(word):
             raise FaultyText(Fault("cannot be read", 1, number, excerpt(word)))
         else:
-            builder.make(word, Fault("illegal move", 1, number, word))
+            builder.make(PASS if word in PASSES else word, Fault("illegal move", 1, number, word))
     return builder.record
 
 

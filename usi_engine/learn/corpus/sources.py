@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from core_ext.shogi.notation import PASS
 from usi_engine.files import atomic_write
 from usi_engine.learn.corpus import packed, packed_games
 from usi_engine.learn.files import check_exportable, check_output, check_suffix
@@ -74,6 +75,8 @@ def scored_game(game: Game) -> ScoredGame | Fault:
     """Convert a game; a comment line `** 30` gives the score of its move for Black, as on floodgate."""
     if game.result is None:
         return Fault(f"no result: {game.end.word or game.end.name if game.end else 'no end'}")
+    if PASS in game.moves:
+        return Fault("a side passes")
     sign, scores = (-1 if game.start.split()[1] == "w" else 1), list[int | None]()
     for node in game.record.main_line:
         value = SCORE.search(node.comment) if node.comment else None
