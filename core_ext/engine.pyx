@@ -106,18 +106,22 @@ cdef class StopToken:
         return bool(stop_requested(&self.stop) or past_deadline(&self.stop))
 
 
+cdef int check_part(int part, int parts) except -1:
+    if not 0 <= part < parts:
+        raise ValueError(f"part {part} of {parts}")
+    return 0
+
+
 cdef class Table:
     """A transposition table of `megabytes`, shared by workers. ValueError below 1; MemoryError names the size.
 
-    The memory is provided at once instead of during the first search.
+    The system provides its memory at the first use of each page, or at `touch`.
     """
 
     def __cinit__(self, int megabytes):
         if megabytes < 1:
             raise ValueError(f"a transposition table of {megabytes} MB")
         tt_allocate(&self.table, megabytes)
-        with nogil:
-            tt_touch(&self.table)
         self.megabytes = megabytes
 
     def __dealloc__(self):
@@ -127,10 +131,15 @@ cdef class Table:
         """Remove every entry, or those of one of `parts` equal parts, which threads may clear in parallel. ValueError
         if there is no such part.
         """
-        if not 0 <= part < parts:
-            raise ValueError(f"part {part} of {parts}")
+        check_part(part, parts)
         with nogil:
             tt_clear(&self.table, part, parts)
+
+    def touch(self, int part, int parts):
+        """Have the memory of a part of a new table provided now, not during the first search. Parts as in `clear`."""
+        check_part(part, parts)
+        with nogil:
+            tt_touch(&self.table, part, parts)
 
     def new_search(self):
         """Age every entry by one search."""

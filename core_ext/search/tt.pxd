@@ -45,11 +45,11 @@ cdef struct TTData:
 
 # Allocate an empty table. MemoryError.
 cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1
-# Prefault a new table, so that the first writes do not wait for memory.
-cdef void tt_touch(TranspositionTable *table) noexcept nogil
 cdef void tt_free(TranspositionTable *table) noexcept nogil
 # Clear part number `part`, from 0, of `parts` equal parts, so that threads can share the work.
 cdef void tt_clear(TranspositionTable *table, int part, int parts) noexcept nogil
+# Prefault a part of a new table, so that the first writes do not wait for memory.
+cdef void tt_touch(TranspositionTable *table, int part, int parts) noexcept nogil
 # Start a new generation: entries stored from now on are one search newer.
 cdef void tt_new_search(TranspositionTable *table) noexcept nogil
 # Permille of the entries written in this generation, counted over the first thousand.

@@ -18,8 +18,9 @@ cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1:
     return 0
 
 
-cdef void tt_touch(TranspositionTable *table) noexcept nogil:
-    touch_large(table.entries, table.buckets * BUCKET * sizeof(TTEntry))
+cdef void tt_touch(TranspositionTable *table, int part, int parts) noexcept nogil:
+    cdef uint64_t begin = table.buckets * part // parts, end = table.buckets * (part + 1) // parts
+    touch_large(table.entries + begin * BUCKET, (end - begin) * BUCKET * sizeof(TTEntry))
 
 
 cdef void tt_free(TranspositionTable *table) noexcept nogil:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ class Script:
     pv_length: int = 3
     load_seconds: float = 0.0
     clear_seconds: float = 0.0
+    touch_seconds: float = 0.0  # for each part
     most_megabytes: int = 1 << 20
     most_workers: int = 1 << 20
     solvers: bool = True
@@ -35,6 +37,7 @@ class Script:
     shortest: list[str] = field(default_factory=list)  # if it differs from the solution
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
     cleared: set[tuple[int, int]] = field(default_factory=set)  # part and number of parts
+    touched: list[tuple[int, int, int]] = field(default_factory=list)  # the same and the thread
     solved: list[str] = field(default_factory=list)  # aims of the mate solver's calls; node limits follow
     solved_within: list[int] = field(default_factory=list)
     constants: dict[str, int] = field(default_factory=dict)  # tunables
@@ -86,6 +89,10 @@ class ScriptedTable:
         time.sleep(self.script.clear_seconds / parts)
         self.script.made["cleared"] += part == 0
         self.script.cleared.add((part, parts))
+
+    def touch(self, part: int, parts: int) -> None:
+        time.sleep(self.script.touch_seconds)
+        self.script.touched.append((part, parts, threading.get_ident()))
 
     def new_search(self) -> None:
         """Do nothing."""

@@ -256,6 +256,33 @@ def test_quit_does_not_wait_for_loading(scripted: ScriptedEngine, monkeypatch: p
     assert time.monotonic() - begun < 1
 
 
+@pytest.mark.parametrize("end", ["quit", "end of input"])
+def test_quit_while_a_large_table_is_allocated(scripted: ScriptedEngine, end: str) -> None:
+    script = Script(touch_seconds=0.05)
+    engine = scripted(script)
+    engine.send("go infinite", "stop")
+    engine.expect("^bestmove")
+    engine.send("setoption name USI_Hash value 9600", "isready")  # 15 s
+    engine.silent("^readyok$", 0.2)
+    begun = time.monotonic()
+    if end == "quit":
+        engine.send("quit")
+    else:
+        engine.end_input()
+    engine.drain()
+    assert time.monotonic() - begun < 1
+    assert 1 < sum(parts > 1 for _, parts, _ in script.touched) < 100
+
+
+def test_all_threads_touch_the_table(scripted: ScriptedEngine) -> None:
+    script = Script(touch_seconds=0.05)
+    engine = scripted(script)
+    converse(engine, "setoption name USI_Hash value 300", "setoption name Threads value 4", "isready",
+             expect=["^readyok$"])  # fmt: skip
+    assert sorted(touched[:2] for touched in script.touched) == [(part, 10) for part in range(10)]
+    assert len({thread for _, _, thread in script.touched}) == 4
+
+
 @pytest.mark.parametrize("go", ["go movetime 9e18", "go btime 9e18 wtime 9e18", "go mate 9e18", "go nodes 9e18"])
 def test_more_milliseconds_than_a_clock_counts(scripted: ScriptedEngine, go: str) -> None:
     engine = scripted(Script(solve_seconds=30))

@@ -1,6 +1,10 @@
 """The transposition table: fields and their ranges, replacement, torn entries, mate values; what a search stores."""
 
+import itertools
+import os
 import random
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -181,6 +185,8 @@ def test_a_table_is_filled_by_a_search_and_cleared_in_parts() -> None:
     for part, parts in ((-1, 3), (3, 3), (0, 0)):
         with pytest.raises(ValueError, match=f"part {part} of {parts}"):
             table.clear(part, parts)
+        with pytest.raises(ValueError, match=f"part {part} of {parts}"):
+            table.touch(part, parts)
 
 
 def test_hashfull_counts_entries_of_this_search() -> None:
@@ -243,3 +249,17 @@ def test_a_root_that_fails_low_is_stored_as_an_upper_bound() -> None:
     assert value <= 900
     move, stored, _, depth, bound, _ = table_entry(table, board)
     assert (stored, depth, bound) == (value, 2, UPPER) and not move
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+def test_a_table_is_provided_in_parts() -> None:
+    """The constructor only allocates."""
+    table, resident = Table(512), [resident_megabytes()]
+    for part in range(2):
+        table.touch(part, 2)
+        resident.append(resident_megabytes())
+    assert [after - before for before, after in itertools.pairwise(resident)] == [pytest.approx(256, abs=20)] * 2
+
+
+def resident_megabytes() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20

@@ -99,6 +99,7 @@ class Engine(SearchEngine):
         """
         with self._exclusive_resources() as resources:
             before = resources.options, resources.given
+            self._stop.clear()  # it would leave the TT's memory to the next search
             resources.options = changed_options(resources.options, options)
             resources.recheck_files()
             if "EvalFile" in options:

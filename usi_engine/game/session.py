@@ -304,6 +304,7 @@ class Session:
             self._writer.line("readyok")
             return
         between_games, self._game_over = self._game_over, False
+        stop = self._cleared_stop()  # ends the touching of a large TT, nothing else
 
         def work() -> None:
             try:
@@ -317,14 +318,14 @@ class Session:
             finally:
                 self._writer.line("readyok")
 
-        self._start_job(work)
+        self._start_job(work, stop=stop.set)
 
     def _load(self, command: Load) -> None:
         def work() -> None:
             with suppress(CoreError, MemoryError):  # reported by the go
                 self._resources.load()
 
-        self._start_job(work)
+        self._start_job(work, stop=self._cleared_stop().set)
 
     def _new_game(self, command: protocol.NewGame) -> None:
         self._start_job(self._resources.new_game, on_clock=True)

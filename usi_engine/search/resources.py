@@ -257,7 +257,7 @@ class Resources:
         return self.core.mate_solver(megabytes, self.stop, threads=self.options.number("Threads"))
 
     def _new_pool(self, megabytes: int) -> ThreadPool:
-        return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)
+        return ThreadPool(self.core, self.stop, megabytes, self.options.number("Threads"), self._weights)
 
     def _allocate_halving(self, megabytes: int, allocate: Callable[[int], T]) -> T:
         """Allocate this size, or half of it, and so on. MemoryError if even 1 MB does not fit."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Node limit of the search to depth 1 that ignores the clock.
 DEPTH_ONE_NODES = 2000
+# Megabytes of the TT that a thread touches between two looks at the stop token: some 50 ms.
+SLICE_MEGABYTES = 32
 # Weight of the worst value in the vote, in centipawns.
 MIN_VOTE = 14
 
@@ -158,7 +160,10 @@ class ThreadPool:
     def __init__(
         self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
     ) -> None:
-        """Allocate TT and workers. MemoryError if TT and main worker do not fit; fewer helpers if these do not."""
+        """Allocate TT and workers. MemoryError if TT and main worker do not fit; fewer helpers if these do not.
+
+        A stop leaves it to the first search to have the memory of the TT provided by the system.
+        """
         self._core = core
         self._stop = stop
         self._weights = weights
@@ -171,6 +176,19 @@ class ThreadPool:
         self.table: Table = core.table(megabytes)
         self.main: Worker = self._new_worker()
         self.resize(threads)
+        self._touch_table()
+
+    def _touch_table(self) -> None:
+        parts = -(-self.table.megabytes // SLICE_MEGABYTES)
+        slices = iter(range(parts))
+
+        def touch(worker: Worker) -> None:
+            for part in slices:
+                if self._stop.is_set():
+                    return
+                self.table.touch(part, parts)
+
+        self._on_all(touch)
 
     @property
     def workers(self) -> list[Worker]:
@@ -208,9 +226,7 @@ class ThreadPool:
             self.table.clear(workers.index(worker), len(workers))
             worker.new_game()
 
-        self._start(clear)
-        clear(self.main)
-        self.join_helpers()
+        self._on_all(clear)
 
     def set_root(self, board: Board, moves: Sequence[str] | None, rules: GameRules) -> int:
         """Prepare all workers for this position; return the number of root moves."""
@@ -250,6 +266,12 @@ class ThreadPool:
         while self._jobs:
             with suppress(Exception):  # the main thread does the same and reports its errors
                 self._jobs.pop().result()
+
+    def _on_all(self, job: Callable[[Worker], None]) -> None:
+        """Do a job for every worker, each on its thread."""
+        self._start(job)
+        job(self.main)
+        self.join_helpers()
 
     def _start(self, job: Callable[[Worker], None]) -> None:
         """Begin a job for every helper on its thread; those before must have ended."""
