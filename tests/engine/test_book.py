@@ -96,6 +96,8 @@ def test_a_path_that_no_system_takes(path: str) -> None:
     [
         ("7g7f", BookMove("7g7f", "", 0, 0, 0)),
         ("7g7f none 5", BookMove("7g7f", "", 5, 0, 0)),
+        ("7g7f 3c3d none none 5", BookMove("7g7f", "3c3d", 0, 0, 5)),  # ShogiHome
+        ("7g7f none -9 none none", BookMove("7g7f", "", -9, 0, 0)),
         ("7g7f 3c3d -5 9 7 # why", BookMove("7g7f", "3c3d", -5, 9, 7)),
         ("7g7f 3c3d 1 2 3 // why", BookMove("7g7f", "3c3d", 1, 2, 3)),
         *[(line, None) for line in ("none none 0 0 0", "resign", "# comment", "")],
@@ -165,14 +167,29 @@ def test_a_probe_is_quick_whatever_the_file_contains(tmp_path: Path, text: str) 
 
 
 @pytest.mark.parametrize(
-    "line", ["--5", "7g7f none --5", "7g7f none x", f"2g2f none 5 1 {'9' * 400}", "7g7e 3c3d 5 1 1", "7g7f\0 \x1b"]
-)
-def test_a_bad_line_costs_one_message(tmp_path: Path, line: str) -> None:
+    ("line", "fault"),
+    [("--5", "'--5': not a legal move"), ("7g7f none --5", "'7g7f none --5': '--5' is not a whole number"),
+     ("7g7f none x", "'7g7f none x': 'x' is not"), (f"2g2f none 5 1 {'9' * 400}", "...': '9999999"),
+     ("7g7e 3c3d 5 1 1", "'7g7e': not a legal move"), ("7g7f\0 \x1b", "'7g7f\\x00': not a legal move")],
+)  # fmt: skip
+def test_a_bad_line_costs_one_message(tmp_path: Path, line: str, fault: str) -> None:
     told = list[str]()
     player = BookPlayer(YaneuraOuBook(write(tmp_path, SMALL.replace("9g9f none -80 20 100", line))), told.append)
     for _ in range(3):
         assert [move.move for move in player.moves(Board(), True)] == ["7g7f", "2g2f"]
-    assert len(told) == 1 and "book.db" in told[0] and line.partition("\0")[0].split()[0] in told[0]
+    assert len(told) == 1 and "book.db': left out 1 of a position's lines, first '" in told[0] and fault in told[0]
+
+
+def test_all_bad_lines_of_a_position_are_counted(tmp_path: Path) -> None:
+    told = list[str]()
+    text = SMALL.replace("9g9f none -80 20 100", "9g9f none x\n9g9f none y\n9g9f none z")
+    BookPlayer(YaneuraOuBook(write(tmp_path, text)), told.append).moves(Board(), False)
+    assert told[0].endswith("left out 3 of a position's lines, first '9g9f none x': 'x' is not a whole number")
+
+
+def test_a_binary_book_of_yaneuraou_names_its_converter(tmp_path: Path) -> None:
+    with pytest.raises(BookError, match=r"book\.ybb' cannot be read: turn it into a \.db with .*convert_ybb_to_db\.py"):
+        open_book(write(tmp_path, "", "book.ybb"))
 
 
 def random_position(rng: random.Random) -> str:
@@ -371,7 +388,7 @@ def test_the_packaged_book_is_sound() -> None:
     book = open_book(INTERNAL)
     for key in keys:
         entry, board = book.probe(f"{key} 1"), Board(f"{key} 1")
-        assert entry.moves and not entry.bad_line
+        assert entry.moves and not entry.faults
         for move in entry.moves:
             assert board.is_legal(move.move) and abs(move.value) < 500 and 0 <= move.count <= 1000
             board.push(move.move)

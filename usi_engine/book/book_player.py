@@ -24,16 +24,20 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 PACKAGED = DATA / "book.db"
+YBB_TO_DB = "makebook/convert_ybb_to_db.py of YaneuraOu-ScriptCollection"
 NARROW_SHARE = 0.1  # NarrowBook skips moves that were played in a smaller share of the games
 
 
 def open_book(name: str) -> Book:
-    """Open the book that BookFile names: .sbk, .bin, or any other suffix for YaneuraOu's format. BookError."""
+    """Open the book that BookFile names: .sbk, .bin, or any other suffix but .ybb for YaneuraOu's format. BookError."""
     try:
         path = str(PACKAGED if name == INTERNAL else Path(name).expanduser())
     except RuntimeError as error:  # no such user
         raise unreadable(name, error) from None
     suffix = Path(path).suffix.lower()
+    if suffix == ".ybb":
+        message = _("book '{path}' cannot be read: turn it into a .db with {script}")
+        raise BookError(message.format(path=path, script=YBB_TO_DB))
     try:
         if suffix == ".sbk":
             return ShogiHomeBook(path)
@@ -89,7 +93,7 @@ def allowed(moves: Sequence[BookMove], rules: Rules) -> list[BookMove]:
 
 
 class BookPlayer:
-    """A book to choose moves from. `tell` gets one sentence about the first fault in it."""
+    """A book to choose moves from. `tell` gets one sentence about the faults of the first position that has any."""
 
     def __init__(self, book: Book, tell: Callable[[str], None]) -> None:
         self._book, self._tell, self._told = book, tell, False
@@ -114,20 +118,20 @@ class BookPlayer:
 
     def _probe(self, sfen: str) -> tuple[BookMove, ...]:
         entry = self._book.probe(sfen)
-        if entry.bad_line:
-            self._report_fault(entry.bad_line)
+        self._report(entry.faults)
         return entry.moves
 
     def _legal(self, board: Board, moves: Iterable[BookMove]) -> list[BookMove]:
-        found = list[BookMove]()
+        found, illegal = list[BookMove](), list[str]()
         for move in moves:
             if board.is_legal(move.move):
                 found.append(move)
             else:
-                self._report_fault(move.move)
+                illegal.append(f"'{excerpt(move.move)}': not a legal move")
+        self._report(illegal)
         return found
 
-    def _report_fault(self, text: str) -> None:
-        if not self._told:
+    def _report(self, faults: Sequence[str]) -> None:
+        if faults and not self._told:
             self._told = True
-            self._tell(f"book '{self._book.path}': lines that cannot be played are skipped, such as '{excerpt(text)}'")
+            self._tell(f"book '{self._book.path}': left out {len(faults)} of a position's lines, first {faults[0]}")

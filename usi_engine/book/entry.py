@@ -26,10 +26,10 @@ class BookMove:
 
 @dataclass(frozen=True)
 class Entry:
-    """The moves of a position, by value and then by count; and the first line that could not be read, if any."""
+    """The moves of a position, by value and then by count; and the faults of lines that could not be read."""
 
     moves: tuple[BookMove, ...] = ()
-    bad_line: str = ""
+    faults: tuple[str, ...] = ()
 
 
 class Book(Protocol):

@@ -33,7 +33,7 @@ class ShogiHomeBook:
         try:
             found = self._book.lookup_sfen(sfen)
         except (ValueError, RuntimeError) as error:
-            return Entry(bad_line=str(error))
+            return Entry(faults=(str(error),))
         moves = [move for move in found.moves if (move.evaluation or 0) not in BAD_MARKS] if found else []
         return Entry(sorted_moves([BookMove(str(move.mv), "", 0, 0, move.weight or 0) for move in moves]))
 

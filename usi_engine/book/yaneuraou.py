@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves, unreadable
 from usi_engine.language import _, reason_of
+from usi_engine.usi.output import excerpt
 
 MARK = b"#YANEURAOU-DB2016"
 BOM = b"\xef\xbb\xbf"  # may come before MARK
@@ -140,18 +141,18 @@ def read_key(sfen: bytes) -> bytes:
 
 
 def read_entry(lines: list[str]) -> Entry:
-    """Return the moves of these lines; skip lines that cannot be read."""
-    moves, bad_line = dict[str, BookMove](), ""
+    """Return the moves of these lines, and the faults of those that cannot be read."""
+    moves, faults = dict[str, BookMove](), list[str]()
     for line in lines:
         try:
             found = read_move(line)
-        except ValueError:
-            bad_line = bad_line or line.strip()
+        except ValueError as error:
+            faults.append(f"'{excerpt(line)}': {error}")
             continue
         if found:
             before = moves.get(found.move)
             moves[found.move] = merge(before, found) if before else found
-    return Entry(sorted_moves(list(moves.values())), bad_line)
+    return Entry(sorted_moves(list(moves.values())), tuple(faults))
 
 
 def merge(first: BookMove, second: BookMove) -> BookMove:
@@ -161,12 +162,17 @@ def merge(first: BookMove, second: BookMove) -> BookMove:
 
 
 def read_move(line: str) -> BookMove | None:
-    """Read a move line; missing numbers are 0. None for a comment or an empty line, ValueError for a bad number."""
+    """Read a move line; missing numbers, and `none`, are 0. None for a comment or an empty line.
+
+    ValueError for a bad number.
+    """
     words = COMMENT.sub("", line).split()
     if not words or words[0] in NO_MOVES:
         return None
     reply = words[1] if len(words) > 1 and words[1] not in NO_MOVES else ""
-    if not all(map(INTEGER.fullmatch, words[2:5])):
-        raise ValueError(line)
-    value, depth, count = [*map(int, words[2:5]), 0, 0, 0][:3]
+    numbers = ["0" if word == "none" else word for word in words[2:5]]
+    for number in numbers:
+        if not INTEGER.fullmatch(number):
+            raise ValueError(f"'{excerpt(number)}' is not a whole number")
+    value, depth, count = [*map(int, numbers), 0, 0, 0][:3]
     return BookMove(words[0], reply, value, depth, count)
