@@ -292,13 +292,14 @@ def test_more_milliseconds_than_a_clock_counts(scripted: ScriptedEngine, go: str
 
 
 def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> None:
-    """It is printable ASCII, and no longer than a line that a GUI can show."""
+    """It is printable, no longer than a line that a GUI can show, and Japanese stays Japanese."""
     engine = scripted(Script())
     engine.send("go depth 1 searchmoves " + "日本 " * 20_000, "position startpos moves " + "\x1b[31m" * 20_000)
-    engine.send("setoption name " + "\x07x" * 20_000 + " value 1", "setoption name BookFile value a\x1b[31m")
+    engine.send("setoption name " + "\x07x" * 20_000 + " value 1", "setoption name BookFile value 本\x1b[31m")
     converse(engine, "getoption BookFile", "isready", expect=["^readyok$"])
     assert all(len(line) < 1100 and line.isprintable() for line in engine.seen)
-    assert "BookFile = a\\x1b[31m" in engine.seen
+    assert "BookFile = 本\\x1b[31m" in engine.seen
+    assert any("日本 日本 " in line for line in engine.seen)
 
 
 def test_loading_prints_empty_lines(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,7 +249,7 @@ TRANSCRIPTS = {
         < ^info string position refused: move 3 '8h9i'
         < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$ ; ^bestmove resign$
         > position startpos moves ７六歩 ; isready
-        < ^info string position refused: move 1 '\\\\uff17 ; ^readyok$""",
+        < ^info string position refused: move 1 '７ ; ^readyok$""",
     "a refused position in go infinite and go mate": """
         > position startpos moves 7g7c
         < ^info string position refused

@@ -111,12 +111,13 @@ class Transport:
         )
 
     def _checked(self, raw: bytes) -> str:
-        """Return a line of 7-bit ASCII without a carriage return or double spaces."""
+        """Return a line of UTF-8 without control characters or double spaces."""
         assert raw.endswith(b"\n"), raw
-        line = raw[:-1].decode("ascii")
+        line = raw[:-1].decode("utf-8")
+        assert line.isprintable(), line
         assert not line.startswith("info") or INFO.fullmatch(line), line
         board_drawing = not line.startswith(("info", "bestmove", "option", "id ", "checkmate"))
-        assert board_drawing or (line == line.strip() and "  " not in line and "\r" not in line), line
+        assert board_drawing or (line == line.strip() and "  " not in line), line
         return line
 
     def _check_moves(self, line: str) -> None:

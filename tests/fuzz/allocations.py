@@ -44,7 +44,7 @@ def converse(network: Path) -> None:
     """Carry out USI commands: every go is answered once, and no line tells of an error of another kind."""
     stream = io.BytesIO()
     carry_out([command.format(network=network) for command in COMMANDS], Writer(stream))
-    lines = stream.getvalue().decode("ascii").splitlines()
+    lines = stream.getvalue().decode("utf-8").splitlines()
     assert sum(line.startswith(("bestmove", "checkmate")) for line in lines) == GOES, lines
     assert sum(line == "readyok" for line in lines) == 2, lines
     bad = [line for line in lines if "rror" in line and "no memory" not in line]

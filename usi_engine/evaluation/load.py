@@ -20,6 +20,7 @@ from usi_engine.evaluation.names import (
 )
 from usi_engine.language import _
 from usi_engine.usi.options import FV_SCALE, Options
+from usi_engine.usi.output import excerpt
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, Network, PieceValues
@@ -67,7 +68,7 @@ def load_network(path: Path, fv_scale: int) -> Network:
     try:
         return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
     except ValueError as error:
-        raise unusable("network", f"'{path}'", str(error)) from None
+        raise unusable("network", path, str(error)) from None
 
 
 def named_network(name: str) -> Path | None:
@@ -182,7 +183,7 @@ def parse_piece_values(text: str) -> PieceValues:
                 values.update(_parse_line(words, values))
                 PieceValues(values)
             except ValueError as error:
-                raise Fault(f"line {number} {line.strip()[:SHOWN]!a}: {error}") from None
+                raise Fault(f"line {number} '{excerpt(line, SHOWN)}': {error}") from None
     return PieceValues(values)
 
 

@@ -50,15 +50,15 @@ def named_errors(kind: str, path: str | Path) -> Iterator[None]:
     try:
         yield
     except Fault as fault:
-        raise unusable(kind, f"'{path}'", _(str(fault))) from None
+        raise unusable(kind, path, _(str(fault))) from None
     except OSError as error:
         message = _("cannot read the {kind} '{path}': {reason}")
         raise WeightsError(message.format(kind=_(kind), path=path, reason=reason_of(error))) from None
     except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:  # also from impossible paths
         reason = str(error) if isinstance(error, RuntimeError) else repr(error)  # such as a home folder that is missing
-        raise unusable(kind, ascii(str(path)), reason) from None
+        raise unusable(kind, path, reason) from None
 
 
-def unusable(kind: str, quoted: str, reason: str) -> WeightsError:
+def unusable(kind: str, path: object, reason: str) -> WeightsError:
     """Return the error of a file whose contents cannot be used."""
-    return WeightsError(_("cannot use the {kind} {path}: {reason}").format(kind=_(kind), path=quoted, reason=reason))
+    return WeightsError(_("cannot use the {kind} '{path}': {reason}").format(kind=_(kind), path=path, reason=reason))

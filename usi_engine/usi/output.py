@@ -1,4 +1,4 @@
-"""Output: USI in whole lines of 7-bit ASCII, flushed, from any thread; foreign text, safe for a terminal."""
+"""Output: USI in whole lines of UTF-8, flushed, from any thread; foreign text, safe for a terminal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import BinaryIO, TextIO
 
 QUOTED = 60  # characters of a text that a message shows
 LONGEST_INFO = 1000  # characters of an info string, which may quote input of any length
-CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-# Further characters that act on a terminal: C1 controls, separators of lines, marks of the direction of text.
-ACTING = CONTROLS | {
+# Characters that act on a terminal: controls, C1 controls, separators of lines, marks of the direction of text.
+ACTING = {code: f"\\x{code:02x}" for code in (*range(32), 127)} | {
     code: f"\\u{code:04x}"
     for code in (*range(128, 160), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 }
@@ -33,11 +32,6 @@ def show(*lines: str, file: TextIO | None = None) -> None:
     print(*map(printable, lines), sep="\n", file=file, flush=True)
 
 
-def in_ascii(text: str) -> str:
-    """Return the text in printable 7-bit ASCII."""
-    return text.encode("ascii", "backslashreplace").decode("ascii").translate(CONTROLS)
-
-
 class Writer:
     """A writer of lines to a binary stream, for any thread.
 
@@ -57,7 +51,7 @@ class Writer:
 
     def lines(self, texts: list[str]) -> None:
         """Write lines; no other thread's line comes between them."""
-        data = "".join(in_ascii(text) + "\n" for text in texts).encode("ascii")
+        data = "".join(printable(text) + "\n" for text in texts).encode("utf-8", "backslashreplace")
         with self._lock:
             if self.closed:
                 return
@@ -70,7 +64,7 @@ class Writer:
 
     def info(self, text: str) -> None:
         """Write an `info string`. Runs of white space become single spaces; a text over LONGEST_INFO is cut."""
-        text = in_ascii(" ".join(text.split()))
+        text = printable(" ".join(text.split()))
         self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO].rstrip()} ..."))
 
 
