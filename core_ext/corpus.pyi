@@ -8,7 +8,8 @@ from core_ext.engine import Evaluation
 
 TRAINING_POSITION: np.dtype[Any]
 NO_SCORE: int  # -32768
-NO_RESULT: int  # 2
+NO_RESULT: int  # 127
+RESULT_UNIT: int  # 100
 
 def check_positions(positions: NDArray[Any], first: int = ...) -> None: ...
 

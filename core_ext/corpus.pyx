@@ -2,7 +2,8 @@
 
 Arrays of them have the dtype TRAINING_POSITION: key, game (0: no game, never held out), pieces (38 Bonapiece numbers
 from Black's perspective, 0 after the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
-perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw, or NO_RESULT if there is a score).
+perspective of its colour), side to move, result (RESULT_UNIT Black won, -RESULT_UNIT White, 0 draw, or a mean between
+them; NO_RESULT is allowed if there is a score).
 """
 
 from libc.stdint cimport int8_t, uint16_t
@@ -19,7 +20,7 @@ from core_ext.shogi.position cimport (
 )
 from core_ext.shogi.see cimport see_at_least, see_value
 from core_ext.learn import training_position as _training_position
-from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
+from core_ext.learn.training_position cimport RESULT_UNIT as _RESULT_UNIT, TrainingPosition, UNFINISHED, UNSCORED
 from core_ext.shogi.sfen cimport format_move, parse_move, parse_sfen
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, GOLD, INFINITE, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, PAWN, ROOK, SILVER, SQUARES, WHITE,
@@ -36,6 +37,7 @@ TRAINING_POSITION = np.dtype([
 ])
 NO_SCORE = UNSCORED
 NO_RESULT = UNFINISHED
+RESULT_UNIT = _RESULT_UNIT
 check_positions = _training_position.check_positions
 
 
@@ -249,7 +251,7 @@ cdef class GameReader:
             move = parse_move(&self.pos, text)  # from here on no code of the caller runs, which could change `pos`
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
             if (score != UNSCORED or not scored) and written < out.shape[0]:
-                written += self._write(<Move>move, &out[written], score, result, game)
+                written += self._write(<Move>move, &out[written], score, result * _RESULT_UNIT, game)
             do_move(&self.pos, <Move>move)
         return written
 

@@ -9,7 +9,7 @@ from core_ext.eval.symmetry cimport (
     on_middle_file, round_up, smaller,
 )
 from core_ext.learn.factorized cimport is_black, king_zone, kinds, list_relative_pairs, offset_index, row_slot
-from core_ext.learn.training_position cimport UNFINISHED, UNSCORED
+from core_ext.learn.training_position cimport RESULT_UNIT, UNFINISHED, UNSCORED
 from core_ext.shogi.types cimport BLACK, COLORS, WHITE
 
 # ---- extraction of features ----
@@ -187,7 +187,7 @@ cdef inline float win_probability(float value) noexcept nogil:
 
 cdef float target_of(const TrainingPosition *position, const Target *target) noexcept nogil:
     """Return Black's win probability: that of the score, mixed with the game's result if the position has both."""
-    cdef float result = 0.5 * (position.result + 1)
+    cdef float result = 0.5 * (position.result / <float>RESULT_UNIT + 1)
     if position.score == UNSCORED:
         return result
     if position.result == UNFINISHED:

@@ -6,7 +6,8 @@ from libc.stdint cimport int8_t, uint16_t
 
 cdef enum:
     UNSCORED = -32768
-    UNFINISHED = 2
+    UNFINISHED = 127
+    RESULT_UNIT = 100
 
 # One quiet position, 96 bytes.
 cdef packed struct TrainingPosition:
@@ -17,4 +18,4 @@ cdef packed struct TrainingPosition:
     int16_t score               # centipawns for Black, or UNSCORED
     uint8_t king[2]             # each from the perspective of its colour
     int8_t side                 # to move
-    int8_t result               # 1 Black won, -1 White, 0 draw, or UNFINISHED
+    int8_t result               # RESULT_UNIT Black won, -RESULT_UNIT White, between them a mean, or UNFINISHED

@@ -30,8 +30,9 @@ cdef int first_bad_piece(const TrainingPosition *position) noexcept nogil:
 
 
 cdef inline bint is_result(const TrainingPosition *position) noexcept nogil:
-    """Return whether the result is 1, -1 or 0, or missing if there is a score."""
-    return -1 <= position.result <= 1 or (position.result == UNFINISHED and position.score != UNSCORED)
+    """Return whether the result is within RESULT_UNIT, or missing if there is a score."""
+    return (-RESULT_UNIT <= position.result <= RESULT_UNIT
+            or (position.result == UNFINISHED and position.score != UNSCORED))
 
 
 cdef inline bint is_sound(const TrainingPosition *position) noexcept nogil:

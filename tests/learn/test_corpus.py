@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.corpus import NO_RESULT, TRAINING_POSITION
+from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION
 from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import random_game
 from usi_engine.evaluation.architecture import Architecture
@@ -58,6 +58,62 @@ def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path
     assert list(training["key"]) != sorted(training["key"])
     build_corpus([teacher, teacher], tmp_path / "other", every=5, seed=4)
     assert (tmp_path / "one" / TRAINING).read_bytes() != (tmp_path / "other" / TRAINING).read_bytes()
+
+
+def part_of(corpus: Path, name: str) -> Any:
+    return np.fromfile(corpus / name, TRAINING_POSITION)
+
+
+def test_common_positions_stay_in_training(tmp_path: Path) -> None:
+    """300 games with the same first four scored moves, of which some are held out."""
+    games, opening = tmp_path / "games.tsv", ["7g7f", "3c3d", "2g2f", "8c8d"]
+    found = []
+    for number in range(300):
+        board = Board.from_moves(opening)
+        for turn in (number % 20, number // 20):
+            board.push(board.legal_moves()[turn % len(board.legal_moves())])
+        found.append(f"b\tscore\tstartpos\t{' '.join(f'{move} 20' for move in board.moves())}\n")
+    games.write_text("".join(found))
+    build_corpus([games], tmp_path / "corpus", every=10)
+    training, held_out = (part_of(tmp_path / "corpus", name) for name in (TRAINING, HELD_OUT))
+    common = [Board.from_moves(opening[:ply]).key for ply in range(5)]
+    assert {*common} <= {*training["key"].tolist()}
+    assert not {*common} & {*held_out["key"].tolist()} and not {*training["key"]} & {*held_out["key"]}
+
+
+def test_a_common_start_of_psv_stays_in_training(tmp_path: Path) -> None:
+    """Of its three parts of 128 positions, at least one is held out with this seed and one is not."""
+    (tmp_path / "one.tsv").write_text("b\tscore\tstartpos\t7g7f 20\n")
+    assert main(["export", str(tmp_path / "one.tsv"), "--out", str(tmp_path / "one.psv")]) == 0
+    (tmp_path / "many.psv").write_bytes((tmp_path / "one.psv").read_bytes() * 300)
+    assert 0 < build.is_held_out(np.array([1, 129, 257], np.uint32), 2, seed=1).sum() < 3
+    card = build_corpus([tmp_path / "many.psv"], tmp_path / "corpus", every=2, seed=1)
+    assert (card["training"], card["held_out"]) == (1, 0)
+    assert part_of(tmp_path / "corpus", TRAINING)["key"].tolist() == [Board().key]
+
+
+def test_scores_and_results_of_duplicates_are_averaged(tmp_path: Path) -> None:
+    """The mean of scores is that of their winning chances. What lacks a score or a result does not count."""
+    scores = range(0, 400, 10)
+    lines = [f"{'bbbw'[score // 10 % 4]}\tscore\tstartpos\t7g7f {score}\n" for score in scores]
+    lines += [f"b\tscore\tstartpos\t2g2f {score}\n" for score in (-7000, 8000)]
+    games, book = tmp_path / "games.tsv", tmp_path / "book.tsv"
+    games.write_text("".join(lines) + "d\tscore\tstartpos\t7g7f -\n")
+    book.write_text("4k4/9/9/9/9/9/9/9/4K4 b P\tP*5e:70\n" * 2)
+    build_corpus([], tmp_path / "corpus", also=[games, book])
+    found = {int(row["key"]): row for row in part_of(tmp_path / "corpus", TRAINING)}
+    start, dropped = found[Board().key], found[Board.from_moves(["P*5e"], "4k4/9/9/9/9/9/9/9/4K4 b P").key]
+    chance = float(np.mean([winning_chance(score) for score in (*scores, -7000, 8000)]))
+    assert start["score"] == pytest.approx(600 * log(chance / (1 - chance)), abs=0.5)
+    assert start["result"] == round(RESULT_UNIT * (30 - 10 + 2 + 0) / 43)
+    assert (dropped["score"], dropped["result"]) == (70, NO_RESULT)
+
+
+def test_what_has_no_score_keeps_none(tmp_path: Path) -> None:
+    games = tmp_path / "games.tsv"
+    games.write_text("b\tscore\tstartpos\t7g7f -\nw\tscore\tstartpos\t7g7f -\n")
+    build_corpus([games], tmp_path / "corpus", also=[games])
+    assert part_of(tmp_path / "corpus", TRAINING)[["score", "result"]].tolist() == [(NO_SCORE, 0)]
 
 
 @pytest.mark.parametrize("leaves", [None, "nn.bin"])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
+from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION, check_positions
 from core_ext.training import Trainer
 from tests.damage import accepted, random_flips
 from tests.eval.nnue.networks import random_network
@@ -37,7 +37,7 @@ Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, index in it, number
 OUT_OF_RANGE: list[Setting] = [
     *(("pieces", (0,), 1548), ("pieces", (37,), 65535), ("king", (0,), 81), ("king", (1,), 255)),
-    *(("side", (), 2), ("side", (), -1), ("result", (), 3), ("result", (), -2)),
+    *(("side", (), 2), ("side", (), -1), ("result", (), 101), ("result", (), -101)),
 ]
 
 
@@ -127,6 +127,8 @@ def test_a_damaged_card_is_named(corpus: Path, tmp_path: Path, refusal: Refusal,
 def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
     train = ("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
     (corpus / CARD).write_text("{}")
+    assert f"{corpus / CARD} is of an older version" in refusal(*train)
+    (corpus / CARD).write_text(f'{{"result_unit": {RESULT_UNIT}}}')
     (corpus / TRAINING).write_bytes(b"")
     assert f"no positions in {corpus / TRAINING}" in refusal(*train)
     (corpus / TRAINING).unlink()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
+from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION
 from core_ext.training import LOGIT, Rendezvous, Trainer
 from tests.learn.helpers import RATES, SMALL, noisy, position_of, walked_positions
 from tests.positions import flipped, mirrored
@@ -24,7 +24,7 @@ def measure(trainer: Trainer, positions: Positions, result_share: float = 0.0) -
 
 def probability_and_target(trainer: Trainer, position: Positions) -> tuple[float, float]:
     p = 1 / (1 + np.exp(-trainer.values(position).astype(np.float64)[0]))
-    t = 0.8 / (1 + np.exp(-position["score"][0] / 600)) + 0.2 * (position["result"][0] + 1) / 2
+    t = 0.8 / (1 + np.exp(-position["score"][0] / 600)) + 0.2 * (position["result"][0] / RESULT_UNIT + 1) / 2
     return float(p), float(t)
 
 
@@ -108,7 +108,7 @@ def test_learning_lowers_the_divergence(positions: Positions) -> None:
 
 def test_a_position_without_a_score_learns_from_the_result(positions: Positions) -> None:
     won = positions[:1].copy()
-    won["score"], won["result"] = NO_SCORE, 1
+    won["score"], won["result"] = NO_SCORE, RESULT_UNIT
     trainer = Trainer(SMALL)
     for _ in range(20):
         trainer.learn(won, RATES)
@@ -129,7 +129,7 @@ def test_a_position_without_a_result_learns_from_the_score_alone(positions: Posi
 @pytest.mark.parametrize(("share", "probability"), [(0.0, 0.5), (0.4, 0.7)])
 def test_the_result_counts_by_its_share(positions: Positions, share: float, probability: float) -> None:
     level = positions[:1].copy()
-    level["score"], level["result"] = 0, 1
+    level["score"], level["result"] = 0, RESULT_UNIT
     trainer = Trainer(SMALL)
     trainer.learn(np.repeat(level, 5000), RATES, result_share=share)
     assert 1 / (1 + np.exp(-trainer.values(level)[0])) == pytest.approx(probability, abs=0.01)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.corpus import NO_SCORE, TRAINING_POSITION, GameReader
+from core_ext.corpus import NO_SCORE, RESULT_UNIT, TRAINING_POSITION, GameReader
 from core_ext.engine import KppWeights
 from tests.learn.helpers import positions_of
 from usi_engine.learn.game import START, parse_game_line
@@ -17,7 +17,7 @@ def test_only_quiet_positions_are_kept() -> None:
     # Captures and the answer to a check are left out; scores are Black's.
     assert [int(score) for score in found["score"]] == [10, -20, 50, -4000]
     assert [int(side) for side in found["side"]] == [0, 1, 0, 1]
-    assert set(found["result"]) == {1}
+    assert set(found["result"]) == {RESULT_UNIT}
 
 
 EN_PRISE, CAPTURED = "4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "4k4/9/9/9/4P4/9/9/9/4K4 w R"

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from core_ext._nnue_probe import NnueProbe
+from core_ext.corpus import NO_RESULT, NO_SCORE
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.network_file import read_network, write_network
@@ -106,8 +107,8 @@ def test_a_common_change_of_weights_from_a_file_survives_rounding(name: str) -> 
 def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
     given = np.tile(positions, 3)
     given["score"] = np.random.default_rng(1).integers(-2000, 2000, len(given))
-    given["score"][::5], given["result"] = -32768, np.arange(len(given)) % 3 - 1
-    given["result"][1::5] = 2
+    given["score"][::5], given["result"] = NO_SCORE, np.arange(len(given)) % 201 - 100
+    given["result"][1::5] = NO_RESULT
     expected = targets(given, 0.3)
     expander = noisy(NAMES[0])[1]
     assert np.allclose(expander.targets(words_of(given)), np.where(given["side"] == 1, 1 - expected, expected))

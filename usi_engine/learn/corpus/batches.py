@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.corpus import TRAINING_POSITION, check_positions
+from core_ext.corpus import RESULT_UNIT, TRAINING_POSITION, check_positions
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 
@@ -66,7 +66,7 @@ def training_file(corpus: Path, limit: int = 0) -> PositionFile:
 
 
 def load_card(corpus: Path) -> dict[str, Any]:
-    """Read the card. ValueError if it is damaged or its counts differ from those of the files."""
+    """Read the card. ValueError if it is damaged or old, or its counts differ from those of the files."""
     path = corpus / CARD
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
@@ -74,6 +74,8 @@ def load_card(corpus: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged: {error}") from None
     if not isinstance(card, dict):
         raise ValueError(f"{path} is damaged: not an object")
+    if card.get("result_unit") != RESULT_UNIT:
+        raise ValueError(f"{path} is of an older version of this program: make the corpus anew")
     for name, key in ((TRAINING, "training"), (HELD_OUT, "held_out")):
         count = PositionFile(corpus / name).count
         if card.get(key, count) != count:

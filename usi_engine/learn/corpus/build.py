@@ -1,4 +1,4 @@
-"""Conversion of games to a corpus: quiet positions, deduplicated, shuffled with a seed, split by game.
+"""Conversion of games to a corpus: quiet positions, split by game, duplicates averaged, shuffled with a seed.
 
 The positions (96 bytes each, see core_ext.corpus.TRAINING_POSITION) go first into buckets by their hash: equal
 positions share a bucket, and a bucket is a random part of the whole. Then one bucket after the other is read, cleaned,
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.corpus import TRAINING_POSITION, GameReader
+from core_ext.corpus import RESULT_UNIT, TRAINING_POSITION, GameReader
 from usi_engine import __version__
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
-from usi_engine.learn.corpus.chances import Positions, smoothed
+from usi_engine.learn.corpus.chances import Positions, mean_results, mean_scores, smoothed
 from usi_engine.learn.corpus.sources import Chunk, detect_format, read_chunks
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import Item, SkippedItems, SourceError, ValuedMoves
@@ -43,16 +43,19 @@ def is_held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDA
     return np.asarray(drawn & (games != 0), dtype=np.bool_)
 
 
-def deduplicated(
-    positions: Positions, held_out: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return one index for each distinct position, and whether it is held out: if any of its games is."""
-    order = np.lexsort((~held_out, positions["key"]))
-    sorted_keys = positions["key"][order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = sorted_keys[1:] != sorted_keys[:-1]
-    chosen = order[first]
-    return chosen, held_out[chosen]
+def averaged(positions: Positions) -> Positions:
+    """Return each distinct position once, with the mean of its scores and that of its results."""
+    _, firsts, groups = np.unique(positions["key"], return_index=True, return_inverse=True)
+    found = positions[firsts]
+    found["score"], found["result"] = mean_scores(positions, groups), mean_results(positions, groups)
+    return found
+
+
+def split(positions: Positions, every: int, seed: int) -> tuple[Positions, Positions]:
+    """Return the positions to train with, and those that are in held-out games alone."""
+    held_out = is_held_out(positions["game"], every, seed)
+    training, rest = averaged(positions[~held_out]), averaged(positions[held_out])
+    return training, rest[~np.isin(rest["key"], training["key"])]
 
 
 @dataclass
@@ -148,16 +151,14 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
         atomic_write(folder / TRAINING) as training_part,
         atomic_write(folder / HELD_OUT) as held_out_part,
         open(training_part, "wb") as training,
-        open(held_out_part, "wb") as held_out_file,
+        open(held_out_part, "wb") as held_out,
     ):
+        files = training, held_out
         for path in buckets.paths:
             positions = np.fromfile(path, dtype=TRAINING_POSITION)
-            chosen, held_out = deduplicated(positions, is_held_out(positions["game"], every, seed))
-            order = random.permutation(len(chosen))
-            chosen, held_out = chosen[order], held_out[order]
-            write_positions(training, positions[chosen[~held_out]])
-            write_positions(held_out_file, positions[chosen[held_out]])
-            counts = [counts[0] + int((~held_out).sum()), counts[1] + int(held_out.sum())]
+            for part, (file, chosen) in enumerate(zip(files, split(positions, every, seed), strict=True)):
+                write_positions(file, random.permutation(chosen))
+                counts[part] += len(chosen)
             progress.add(len(positions))
         if not counts[0]:
             raise SourceError(f"no position to train with for {folder}{': ' if skipped.count else ''}{skipped.line}")
@@ -222,7 +223,8 @@ def build_corpus(
     buckets.stop(resumable=False)
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
     counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
-    split = {"smooth": smooth, "training": training, "held_out": held_out, "every": every, "seed": seed}
-    card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | split
+    sizes = {"training": training, "held_out": held_out, "result_unit": RESULT_UNIT}
+    made = {"smooth": smooth, "every": every, "seed": seed}
+    card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | sizes | made
     write_json(folder / CARD, card)
     return card

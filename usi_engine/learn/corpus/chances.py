@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.corpus import NO_RESULT, NO_SCORE
+from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT
 from usi_engine.search.results import CENTIPAWNS, winning_chance
 
 MATE_SCORE = 25_000  # least score of a mate; other programs give mates 30,000 or 32,000
@@ -58,9 +58,31 @@ def winning_chances(values: npt.NDArray[Any]) -> Chances:
     return 1.0 / (1.0 + np.exp(np.asarray(values, np.float64) / -CENTIPAWNS))
 
 
+def mean_scores(positions: Positions, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:
+    """Return the mean score of each group of positions, as winning chances; NO_SCORE if none has a score."""
+    scored = positions["score"] != NO_SCORE
+    chances = means(winning_chances(positions["score"]), scored, groups)
+    scores = CENTIPAWNS * np.log(chances / (1 - chances))
+    return np.where(np.isnan(chances), NO_SCORE, np.rint(np.nan_to_num(scores))).astype(np.int16)
+
+
+def mean_results(positions: Positions, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
+    """Return the mean result of each group of positions; NO_RESULT if none has a result."""
+    results = means(positions["result"], positions["result"] != NO_RESULT, groups)
+    return np.where(np.isnan(results), NO_RESULT, np.rint(np.nan_to_num(results))).astype(np.int8)
+
+
+def means(values: npt.NDArray[Any], known: npt.NDArray[np.bool_], groups: npt.NDArray[np.int64]) -> Chances:
+    """Return the mean of the known values of each group; NaN if there are none."""
+    size = groups.max(initial=-1) + 1
+    counts = np.bincount(groups[known], minlength=size)
+    sums = np.bincount(groups[known], values[known], size)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
 def targets(positions: Positions, result_share: float) -> Chances:
     """Return Black's winning chances, which a model learns."""
-    result = (positions["result"] + 1.0) / 2
+    result = (positions["result"] / RESULT_UNIT + 1) / 2
     searched = winning_chances(positions["score"])
     share = np.where(positions["result"] == NO_RESULT, 0.0, result_share)
     return np.where(positions["score"] == NO_SCORE, result, (1 - share) * searched + share * result)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
+from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.parts import BONAPIECES, MIRRORED, SQUARES, FeatureSet, Hands
 from usi_engine.search.results import CENTIPAWNS
@@ -242,6 +242,6 @@ class Expander:
         sign, result = 1 - 2 * (last & 0xFF), last >> 8
         score = words[:, SCORE].long()
         searched = torch.sigmoid(sign * score / CENTIPAWNS)
-        won = (1 + sign * result) / 2
+        won = (1 + sign * result / RESULT_UNIT) / 2
         share = torch.where(result == NO_RESULT, 0.0, self.result_share)
         return torch.where(score == NO_SCORE, won, (1 - share) * searched + share * won)
