@@ -70,7 +70,7 @@ tunable = _tune.tunable
 tunables = _tune.tunables
 
 _BOUNDS = {BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
-_AIMS = {"first": AIM_FIRST, "shorter": AIM_SHORTER, "shortest": AIM_SHORTEST}
+_AIMS = {"first": AIM_FIRST, "short": AIM_SHORTER, "shortest": AIM_SHORTEST}
 _STATUSES = {UNSOLVED: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
 
 cdef int _LARGEST_ROOM = 1 << 16    # samples of half a kilobyte each
@@ -411,14 +411,14 @@ cdef class MateSolver:
         with nogil:
             proof_table_clear(&self.table)
 
-    def solve(self, Board board not None, uint64_t node_limit=0, aim: str = "shorter"):
+    def solve(self, Board board not None, uint64_t node_limit=0, aim: str = "short"):
         """Return ("mate", moves), ("nomate", []) or, at the stop or node limit, ("unknown", []); without the GIL.
 
         The moves end in mate except for futile interpositions in front of a slider that captures them with mate again
         without use of the piece. The game before `board` is ignored. ValueError for another `aim`:
 
         first     return the first mate found
-        shorter   look for a shorter mate for about as long as the proof took
+        short     look for a shorter mate for about as long as the proof took
         shortest  search until the line is the shortest mate against the longest defence (`proved_shortest`)
         """
         cdef int status, goal

@@ -447,7 +447,7 @@ def test_a_forked_engine_refuses_to_search(tmp_path: Path) -> None:
 
 
 def test_mates_are_found() -> None:
-    found = mate(Board("4k4/9/4P4/9/9/9/9/9/9 b G 1"), shortest=True, megabytes=1)
+    found = mate(Board("4k4/9/4P4/9/9/9/9/9/9 b G 1"), aim="shortest", megabytes=1)
     assert found and found.found is True and found.moves == ("G*5b",)
     none = mate(Board(), nodes=1000, time=60)
     assert not none and (none.found, none.moves) == (False, ())

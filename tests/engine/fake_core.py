@@ -189,7 +189,7 @@ class ScriptedSolver:
     def clear(self) -> None:
         """Do nothing."""
 
-    def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
+    def solve(self, board: Board, node_limit: int = 0, aim: str = "short") -> tuple[str, list[str]]:
         self.script.solved.append(aim)
         self.script.solved_within.append(node_limit)
         seconds = self.script.shorten_seconds if aim == "shortest" else self.script.solve_seconds

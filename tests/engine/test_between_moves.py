@@ -44,7 +44,7 @@ def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monk
     """The margin depends on the lateness of moves alone."""
     solve = ScriptedSolver.solve
 
-    def late(solver: ScriptedSolver, board: Board, node_limit: int = 0, aim: str = "shorter") -> Any:
+    def late(solver: ScriptedSolver, board: Board, node_limit: int = 0, aim: str = "short") -> Any:
         found = solve(solver, board, node_limit, aim)
         time.sleep(0.2 if aim == "first" else 0)
         return found

@@ -51,6 +51,7 @@ def test_parts_of_a_declaration() -> None:
     [
         ("threads", ("4", " 4 ", "+4"), "4"), ("Threads", ("0", "-9"), "1"), ("Threads", ("9" * 11, "513"), "512"),
         ("USI_Ponder", ("true", "1", "on", "TRUE"), "true"), ("USI_Ponder", ("FALSE", "0", "off"), "false"),
+        ("MateShortest", ("short", "false"), "short"), ("MateShortest", ("true",), "shortest"),
         *(("enteringkingrule", (rule, rule.upper()), rule) for rule in ENTERING_KING_RULES),
     ],
 )  # fmt: skip

@@ -346,8 +346,8 @@ def test_a_constant_that_cannot_be_set(real: InProcess, name: str, value: str, r
 
 @pytest.mark.parametrize(
     ("first", "seconds", "option", "answer"),
-    [(0.0, 0.0, "true", "G*2b"), (0.0, 30.0, "true", "G*2b 2a2b G*2c"), (0.0, 0.0, "false", "G*2b 2a2b G*2c"),
-     (30.0, 0.0, "true", "timeout")],
+    [(0.0, 0.0, "shortest", "G*2b"), (0.0, 30.0, "shortest", "G*2b 2a2b G*2c"), (0.0, 0.0, "short", "G*2b 2a2b G*2c"),
+     (30.0, 0.0, "shortest", "timeout")],
 )  # fmt: skip
 def test_a_shorter_mate_is_answered_if_there_is_time(
     scripted: ScriptedEngine, first: float, seconds: float, option: str, answer: str
@@ -357,7 +357,7 @@ def test_a_shorter_mate_is_answered_if_there_is_time(
     script = Script(solution=("mate", moves.split()), solve_seconds=first, shorten_seconds=seconds, shortest=["G*2b"])
     engine = scripted(script)
     engine.send(f"setoption name MateShortest value {option}", MATE_IN_THREE, "go mate infinite")
-    if option == "true" and not first:
+    if option == "shortest" and not first:
         engine.expect(f"^info score mate 3 .* pv {re.escape(moves)}$")
     if first or seconds:
         engine.send("stop")

@@ -73,6 +73,17 @@ def test_shortest_is_the_default() -> None:
     assert moves[1:6] == ["R*2g", "1g1h", "2g2h", "1h1i", "2h2i"] and len(moves) == 1 + 11
 
 
+def test_the_first_mate_alone() -> None:
+    """Its nodes are those of the proof, and a shorter mate of nine plies is not looked for."""
+    place, option = f"position sfen {FIRST_15_SHORTEST_9}", "setoption name MateShortest value"
+    sizes = {}
+    for value in ("first", "short"):
+        printed = run_engine("setoption name Threads value 1", f"{option} {value}", place, "go mate infinite").stdout
+        *_, info, mate = printed.splitlines()
+        sizes[value] = len(mate.split()) - 1, int(info.split(" nodes ")[1].split()[0])
+    assert sizes["first"][0] == 15 and sizes["first"][1] < sizes["short"][1]
+
+
 def test_the_first_mate_is_printed_as_it_comes_and_the_shortest_found_is_the_answer() -> None:
     """The node limit suffices to find a mate of nine plies, not to prove it the shortest."""
     place = f"position sfen {FIRST_15_SHORTEST_9}"

@@ -123,7 +123,7 @@ def mate_puzzle(record: Record, ply: int, node: Node) -> Puzzle | None:
     if not has_mate(node):
         return None
     board = record.board(ply)
-    solution = mate(board, nodes=MATE_NODES, shortest=True, megabytes=MEGABYTES).moves
+    solution = mate(board, nodes=MATE_NODES, aim="shortest", megabytes=MEGABYTES).moves
     if not solution or len(solution) > LONGEST_MATE or (len(solution) == 1 and not is_missed(node)):
         return None
     accept = accepted(board, solution)

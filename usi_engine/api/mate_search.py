@@ -37,19 +37,19 @@ def mate(
     *,
     nodes: int | None = None,
     time: float | None = None,
-    shortest: bool = False,
+    aim: str = "short",
     megabytes: int = 64,
     threads: int = 1,
 ) -> Mate:
     """Search a mate by continuous checks, for at most `nodes` or `time` (seconds); without them until it is decided.
 
-    `shortest`: go on until the shortest mate is proved. `megabytes`: size of the proof table. With one thread the same
-    call has the same answer. Futile interpositions are not counted, as in mate problems. ValueError for a limit or a
-    number of threads out of range, MemoryError, CoreError.
+    `aim`: `first` takes the first mate found, `short` also looks for a shorter one about as long as the proof took,
+    `shortest` goes on until the shortest is proved. `megabytes`: size of the proof table. With one thread the same call
+    has the same answer. Futile interpositions are not counted, as in mate problems. ValueError for another aim, a limit
+    or a number of threads out of range, MemoryError, CoreError.
     """
     position = copy_of(board)
     solver, stop = limited_solver(nodes, time, megabytes, threads)
-    aim = "shortest" if shortest else "shorter"
     status, moves = run_interruptibly(lambda: solver.solve(position, nodes or 0, aim), stop.set)
     return Mate({"mate": True, "nomate": False}.get(status), tuple(moves), solver.nodes)
 

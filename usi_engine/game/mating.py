@@ -25,16 +25,14 @@ MIN_SHORTEST_MATE_NODES = 10_000_000
 class Mating:
     """One go mate. `run` is the body of its job and always ends with exactly one checkmate line.
 
-    `shortest`: look for the shortest mate after the first one.
+    `aim`: that of MateSolver.solve. For the shortest mate the first one is printed as soon as it is found.
     """
 
-    def __init__(
-        self, resources: Resources, writer: Writer, control: SearchControl, go: GoMate, *, shortest: bool
-    ) -> None:
+    def __init__(self, resources: Resources, writer: Writer, control: SearchControl, go: GoMate, aim: str) -> None:
         self._resources = resources
         self._writer = writer
         self._control = control
-        self._go, self._shortest = go, shortest
+        self._go, self._aim = go, aim
         self._nodes_before = 0
 
     def run(self, board: Board | None) -> None:
@@ -60,8 +58,9 @@ class Mating:
 
     def _prove(self, solver: MateSolver, board: Board) -> tuple[str, list[str]]:
         with repeated(lambda: self._print_info(solver, []), INFO_SECONDS):
-            status, moves = solver.solve(board, self._go.nodes or 0, "first" if self._shortest else "shorter")
-            if moves and self._shortest:
+            shortest = self._aim == "shortest"
+            status, moves = solver.solve(board, self._go.nodes or 0, "first" if shortest else self._aim)
+            if moves and shortest:
                 self._print_info(solver, moves)
                 moves = self._shorten(solver, board, moves)
         self._print_info(solver, moves)

@@ -370,8 +370,7 @@ class Session:
         unlimited = command.milliseconds is None and command.nodes is None
         control = self._new_control(command, TimeLimits(maximum=command.milliseconds), unlimited)
         board = self._root_board()
-        shortest = self._options.flag("MateShortest")
-        mating = Mating(self._resources, self._writer, control, command, shortest=shortest)
+        mating = Mating(self._resources, self._writer, control, command, self._options.text("MateShortest"))
         self._start_job(lambda: mating.run(board), control, command)
 
     def _report_faults(self, command: Go | GoMate | protocol.PonderHit) -> None:

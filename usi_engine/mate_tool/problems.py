@@ -207,9 +207,9 @@ class Solvers:
         if self._interrupted.is_set():  # interrupt may have set the token before it was cleared
             return "unknown", [], 0
         solver.clear()  # the result must not depend on the problems that this solver had before
-        shortest = self._limits.shortest or (self._limits.all and not problem.solution)
+        aim = "shortest" if self._limits.all and not problem.solution else self._limits.aim
         nodes = self._limits.nodes and max(self._limits.nodes // share, 1)
-        status, moves = solver.solve(board, nodes, "shortest" if shortest else "shorter")
+        status, moves = solver.solve(board, nodes, aim)
         return status, moves, solver.nodes
 
     def _examine(self, result: MateResult, board: Board, solver: MateSolver, stop: StopToken) -> MateResult:

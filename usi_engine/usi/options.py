@@ -125,6 +125,9 @@ def default_threads() -> int:
 # Output units of a network per centipawn, as in YaneuraOu, if the option is 0 and no eval_options.txt states them.
 FV_SCALE = 16
 
+# Values that options once had.
+FORMER_VALUES = {("MateShortest", "true"): "shortest", ("MateShortest", "false"): "short"}
+
 DECLARED: dict[str, Option] = {
     "USI_Hash": Option("spin", 256, 1, 262144),
     "USI_Ponder": Option("check", False),
@@ -158,7 +161,7 @@ DECLARED: dict[str, Option] = {
     "PvInterval": Option("spin", 300, 0, 1000000),
     "ConsiderationMode": Option("check", False),
     "DepthLimit": Option("spin", 0, 0, 1000),
-    "MateShortest": Option("check", True),
+    "MateShortest": Option("combo", "shortest", values=("first", "short", "shortest")),
     "NodesLimit": Option("spin", 0, 0, 2**31 - 1),
 }
 
@@ -255,6 +258,7 @@ class Options:
         known = self._names.get(name.lower())
         if known is None:
             return f"no option is named '{name}'"
+        text = FORMER_VALUES.get((known, text.strip().lower()), text)
         try:
             self._values[known] = self._kinds[known].read(text.strip())
         except ValueError:
