@@ -17,6 +17,7 @@ from pathlib import Path
 OPTIONS = (
     "USI_Hash type spin default 1 min 1 max 9",
     "MaxMovesToDraw type spin default 0 min 0 max 999",
+    "EnteringKingRule type combo default CSARule27 var CSARule27 var CSARule27H var NoEnteringKing",
     "MultiPV type spin default 1 min 1 max 9",
     "PvInterval type spin default 300 min 0 max 1000",
     "Style type combo default Calm var Calm var Wild",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -44,12 +44,13 @@ class Run:
 
 @dataclass
 class ClientRunner:
-    """Runs clients; `settings` are those of the next one."""
+    """Runs clients; `settings` are those of the next one, `options` its engine's."""
 
     folder: Path
     settings: Settings
     client: Client | None = None
     log: Callable[[str], None] = lambda line: None
+    options: dict[str, str] = field(default_factory=dict)
 
     def interrupt(self, _: Talk) -> None:
         """Interrupt the client that plays; a step of a script."""
@@ -58,11 +59,11 @@ class ClientRunner:
 
     def play(self, answers: list[str], *scripts: Script, games: int = 1, ponder: bool = False) -> Run:
         """Let a client, whose engine gives these answers, play on a server with these scripts."""
-        server, notes = Server(*scripts), list[str]()
+        server, notes, options = Server(*scripts), list[str](), self.options
         settings = replace(self.settings, port=server.port, games=games, ponder=ponder)
         client = self.client = Client(settings, notes.append, self.log)
         log = self.folder / "engine.log"
-        engine = EngineProcess(scripted(log, *answers), {}, client.post)
+        engine = EngineProcess(scripted(log, *answers), options, client.post)
         thread = threading.Timer(2 * TIMEOUT, client.interrupt)  # a test that hangs ends
         thread.start()
         try:

@@ -23,7 +23,7 @@ class InstantEngine(EngineProcess):
     def busy(self) -> bool:
         return False
 
-    def prepare(self, max_moves: int = 0) -> None:
+    def prepare(self, max_moves: int = 0, declaration: str = "") -> None:
         pass
 
     def new_game(self) -> None:

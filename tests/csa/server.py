@@ -30,21 +30,20 @@ def summary(
     color: str = "+",
     time: str = "Total_Time:10\nByoyomi:0\nIncrement:2",
     position: str = START_POSITION,
-    max_moves: int = 256,
+    limits: str = "Max_Moves:256\nDeclaration:Jishogi 1.1",
 ) -> str:
     """Return the offer of a game in shogi-server's words."""
     return f"""BEGIN Game_Summary
 Protocol_Version:1.2
 Protocol_Mode:Server
 Format:Shogi 1.0
-Declaration:Jishogi 1.1
 Game_ID:{game_id}
 Name+:{"us" if color == "+" else "them"}
 Name-:{"them" if color == "+" else "us"}
 Your_Turn:{color}
 Rematch_On_Draw:NO
 To_Move:+
-Max_Moves:{max_moves}
+{limits}
 BEGIN Time
 Time_Unit:1sec
 {time}

@@ -67,6 +67,22 @@ def test_games(runner: ClientRunner, name: str) -> None:
     assert run.received.count("usi") == 1 + answers.count("die")
 
 
+@pytest.mark.parametrize(
+    ("rule", "option", "told", "sent"),
+    [("", "", "NoEnteringKing", "%TORYO"), ("Jishogi 9.9", "", "NoEnteringKing", "%TORYO"),
+     ("Jishogi 1.1", "", "CSARule27", "%KACHI"), ("", "CSARule27H", "CSARule27H", "%KACHI")],
+)  # fmt: skip
+def test_a_win_is_declared_under_the_announced_rule(
+    runner: ClientRunner, rule: str, option: str, told: str, sent: str
+) -> None:
+    runner.options = {"enteringkingrule": option} if option else {}
+    steps = (sent, f"> {sent},T1", "> #RESIGN", "> #LOSE")
+    run = runner.play(["win"], game(*steps, position=ENTERED, limits=f"Declaration:{rule}" if rule else "Max_Moves:9"))
+    assert [line for line in run.received if "EnteringKingRule" in line][-1].endswith(f" value {told}")
+    said = f"rule of declaration is '{rule}': no win is declared without --option EnteringKingRule="
+    assert any(said in note for note in run.notes) == (sent == "%TORYO")
+
+
 def test_a_game_and_its_record(runner: ClientRunner) -> None:
     run = runner.play(["7g7f", "2g2f"], game("+7776FU 1", "> -3334FU,T3", "+2726FU 2", "win"))
     assert {"usinewgame", "position startpos moves 7g7f 3c3d", "setoption name MaxMovesToDraw value 256"} <= {

@@ -98,7 +98,7 @@ def test_limits_of_a_summary() -> None:
 
 def test_huge_numbers() -> None:
     """Engines count milliseconds in 32 bits."""
-    event = read(summary(max_moves=10**11).replace("1sec", "1min"))
+    event = read(summary(limits=f"Max_Moves:{10**11}").replace("1sec", "1min"))
     assert isinstance(event, protocol.GameSummary) and event.max_moves == protocol.MOST_MOVES
     assert event.milliseconds(Decimal("999999999.5"), 0) == LONGEST_MS
 

@@ -202,7 +202,7 @@ class Client:
         except ValueError as error:
             self._refuse(summary.game_id, str(error))
             return
-        engine.prepare(summary.max_moves)
+        game.prepare()
         if self._leaving.is_set():
             self._refuse(summary.game_id, _("leaving"))
             return

@@ -13,13 +13,15 @@ from usi_engine.records.notation import name_moves
 from usi_engine.records.position import read_position
 from usi_engine.records.tree import Node, unmarked_text
 from usi_engine.rules import End, LiveGame
-from usi_engine.usi.process import Answer, EngineError, EngineGone, EngineProcess
+from usi_engine.usi.process import DECLARATION, Answer, EngineError, EngineGone, EngineProcess
 from usi_engine.usi.protocol import Times, position_words
 
 # A game is resigned if the engine process ends by itself more often than this.
 MOST_RESTARTS = 2
 MOST_PV_MOVES = 20  # in a comment
 BROKEN_OFF, CUT = "CHUDAN", "CUT"  # causes: the first also of a verdict without one, the other of a lost connection
+# Values of EnteringKingRule by the rules that servers announce. Jishogi 1.1 is the 27-point rule of the championship.
+DECLARATIONS = {"Jishogi 1.1": "CSARule27"}
 # Reasons of ends by the server's causes.
 REASONS = {
     "RESIGN": "resignation", "TIME_UP": "time", "ILLEGAL_MOVE": "illegal move", "ILLEGAL_ACTION": "illegal move",
@@ -96,8 +98,19 @@ class ServerGame:
         """The moves with their times and comments; another thread may read them."""
         return list(map(Node, self.game.moves, self.game.milliseconds, self._comments))
 
+    def prepare(self) -> None:
+        """Prepare the engine for the rules of this game. EngineError."""
+        rule = DECLARATIONS.get(self.summary.declaration, "NoEnteringKing")
+        self._engine.prepare(self.summary.max_moves, rule)
+
+    def _may_declare(self) -> bool:
+        return self.summary.declaration in DECLARATIONS or self._engine.sets(DECLARATION)
+
     def begin(self) -> None:
         """Begin the game after both players have agreed."""
+        if not self._may_declare():
+            text = _("the server's rule of declaration is '{rule}': no win is declared without {option}")
+            self._note(text.format(rule=self.summary.declaration, option=f"--option {DECLARATION}=CSARule27"))
         self._engine.new_game()
         self._start_turn()
 
@@ -179,7 +192,7 @@ class ServerGame:
         if answer.search != self._awaited:
             return
         self._awaited = 0
-        words = {"resign": protocol.RESIGN, "win": protocol.DECLARE_WIN}
+        words = {"resign": protocol.RESIGN} | ({"win": protocol.DECLARE_WIN} if self._may_declare() else {})
         move = answer.move or ""
         if move in words:
             self._send(words[move])
@@ -200,6 +213,6 @@ class ServerGame:
             self._send(protocol.RESIGN)
             raise EngineError(_("the engine has ended by itself too often"))
         self._note(_("the engine has ended by itself ({status}); starting it again").format(status=status))
-        self._engine.prepare(self.summary.max_moves)
+        self.prepare()
         if self._awaited:
             self._think()

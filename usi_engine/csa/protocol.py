@@ -79,6 +79,7 @@ class GameSummary:
     position: tuple[str, ...]
     moves: tuple[MoveMade, ...] = ()
     max_moves: int = 0  # 0: no limit
+    declaration: str = ""  # the rule of declaring a win; empty: there is none
 
     def milliseconds(self, units: Decimal | int, side: int) -> int:
         """Return the milliseconds of a player's time that the server reports, at most LONGEST_MS."""
@@ -235,6 +236,7 @@ def read_summary(lines: Sequence[str]) -> GameSummary | BadSummary:
             position=tuple(line for line in position if not MOVE.fullmatch(line)),
             moves=tuple(moves),
             max_moves=min(read_number(fields, "Max_Moves"), MOST_MOVES),
+            declaration=fields.get("Declaration", ""),
         )
     except ValueError as error:
         return BadSummary(game_id, str(error))

@@ -30,7 +30,7 @@ LAST_LINES = 5
 LONGEST_LINE = 1 << 20  # letters; the rest counts as another line
 # GUIs set these even if an engine does not declare them.
 ALWAYS_SET = ("USI_Hash", "USI_Ponder")
-MAX_MOVES = "MaxMovesToDraw"
+MAX_MOVES, DECLARATION = "MaxMovesToDraw", "EnteringKingRule"
 # Set if an engine declares it and the caller does not: with its default, YaneuraOu often prints nothing but bounds.
 USUAL_OPTIONS = {"PvInterval": "0"}
 
@@ -205,16 +205,22 @@ class EngineProcess:
         if value:
             self._options[name] = value
 
-    def prepare(self, max_moves: int = 0) -> None:
+    def sets(self, name: str) -> bool:
+        """Return whether the caller has given this option."""
+        return name in self._options
+
+    def prepare(self, max_moves: int = 0, declaration: str = "") -> None:
         """Wait until the engine is ready for a game, which takes long only the first time. EngineError.
 
-        The game is a draw after `max_moves`; an engine with that option is told.
+        The game is a draw after `max_moves`, and `declaration` is the rule of declaring a win (empty: the engine's); an
+        engine with these options is told, unless the caller has given them.
         """
         self._readyok.clear()  # before the check below: a process that ends from now on sets it
         if self._process is None or self._process.poll() is not None:
             self.start()
-        if MAX_MOVES in self.declared and MAX_MOVES not in self._options:
-            self._set(MAX_MOVES, str(max_moves))
+        for name, value in ((MAX_MOVES, str(max_moves)), (DECLARATION, declaration)):
+            if value and name in self.declared and not self.sets(name):
+                self._set(name, value)
         self._send("isready")
         self._await(self._readyok, self._timeouts.ready, "readyok")
 
