@@ -16,7 +16,7 @@ from usi_engine.language import _
 from usi_engine.records.ends import BY_REASON, result_text, sentence
 from usi_engine.records.games import Game
 from usi_engine.records.kif import sides
-from usi_engine.records.position import EVEN, HANDICAP_NAMES, STARTS
+from usi_engine.records.position import EVEN, HANDICAP_NAMES, OTHER_STARTS, STARTS
 from usi_engine.records.tree import Node, Record, Step
 from usi_engine.search.results import Score
 from usi_engine.usi.output import printable
@@ -79,10 +79,16 @@ def headers(game: Game) -> list[tuple[str, str]]:
     values = dict(game.header)
     handicap = HANDICAP_NAMES.get(game.start)
     if handicap and handicap != EVEN:
-        values["手合割"] = handicap if is_japanese() else STARTS[handicap][2]
+        values["手合割"] = handicap if is_japanese() else english_handicap(handicap)
     known = [key for key in HEADERS if values.get(key)]
     others = [key for key in values if values[key] and key not in (*HEADERS, "先手", "後手", "下手", "上手")]
     return [(header_name(key), printable(values[key])) for key in (*known, *others)]
+
+
+def english_handicap(name: str) -> str:
+    """Return English words for what White plays without."""
+    start = (STARTS | OTHER_STARTS).get(name.replace("得", "落ち"))
+    return start[2] + " (given to Black)" * name.endswith("得") if start else "pawns, as Black does"
 
 
 def header_name(key: str) -> str:

@@ -14,7 +14,7 @@ from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import Fault, FaultyText, RecordError, one_line
 from usi_engine.records.kakinoki import LINE_END
-from usi_engine.records.position import LETTERS, NAMES, PRESETS, Setup, setup_of
+from usi_engine.records.position import LETTERS, NAMES, PRESETS, Setup, setup_of, unknown_handicap
 from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
 from usi_engine.usi.output import QUOTED, excerpt
 
@@ -74,7 +74,7 @@ def start_of(initial: Any) -> str:
     preset = initial["preset"] if initial else "HIRATE"
     if preset != "OTHER":
         if preset not in PRESETS:
-            raise ValueError(_("unknown handicap: '{text}'").format(text=excerpt(str(preset))))
+            raise unknown_handicap(str(preset), (*PRESETS, "OTHER"))
         return PRESETS[preset]
     setup, data = Setup(), initial["data"]
     columns = data["board"]

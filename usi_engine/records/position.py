@@ -1,7 +1,8 @@
 """Start positions: piece by piece, as CSA text, and as in KIF and KI2 the names of handicaps and diagrams (BOD).
 
 CSA's standard: http://www2.computer-shogi.org/protocol/record_v22.html. KIF and KI2 are formats of Kifu for Windows,
-http://kakinoki.o.oo7.jp/kif_format.html.
+http://kakinoki.o.oo7.jp/kif_format.html, whose list has the handicaps of STARTS. Those of OTHER_STARTS and GAINED are
+81Dojo's (system.81dojo.com), set up as in lishogi's shogiops (src/handicaps.ts).
 """
 
 from __future__ import annotations
@@ -165,11 +166,34 @@ STARTS = {
     "右七枚落ち": ("3gkgs2/9", "7_R", "seven pieces"), "八枚落ち": ("3gkg3/9", "8", "eight pieces"),
     "十枚落ち": ("4k4/9", "10", "ten pieces"),
 }  # fmt: skip
+# Starts that JKF has no name for: White's camp, White's hand, English words.
+OTHER_STARTS = {
+    "両香落ち": ("1nsgkgsn1/1r5b1/ppppppppp", "-", "both lances"),
+    "飛銀落ち": ("lnsgkg1nl/7b1/ppppppppp", "-", "rook and silver"),
+    "九枚落ち": ("4kg3/9/ppppppppp", "-", "nine pieces"),
+    "トンボ": ("4k4/1r5b1/ppppppppp", "-", "all but king, rook, bishop and pawns"),
+    "トンボ＋香": ("l3k3l/1r5b1/ppppppppp", "-", "golds, silvers and knights"),
+    "トンボ＋桂香": ("ln2k2nl/1r5b1/ppppppppp", "-", "golds and silvers"),
+    "歩三兵": ("4k4/9/9", "3p", "all but the king and three pawns in hand"),
+    "裸玉": ("4k4/9/9", "-", "all but the king"),
+}
+# What Black has in hand if White's pieces are not removed (落ち) but given to Black (得).
+GAINED = {"香": "L", "角": "B", "飛車": "R", "飛香": "RL", "二枚": "RB", "四枚": "RB2L", "六枚": "RB2N2L",
+          "八枚": "RB2S2N2L"}  # fmt: skip
+# Other names; if one of two pieces is missing, it is the right one unless the name says 左.
+SYNONYMS = {"七枚落ち": "右七枚落ち", "一丁半": "飛香落ち", "定先": EVEN}
 HANDICAPS = {name: f"{camp}/{BLACK_CAMP} {'b' if name == EVEN else 'w'} - 1" for name, (camp, *_) in STARTS.items()}
+HANDICAPS |= {
+    name: f"{camp}{BLACK_CAMP.removeprefix('ppppppppp')} w {hand} 1"
+    for name, (camp, hand, _words) in OTHER_STARTS.items()
+}
+HANDICAPS |= {f"{name}得": HANDICAPS[f"{name}落ち"].replace("-", hand) for name, hand in GAINED.items()}
+HANDICAPS["青空将棋"] = "lnsgkgsnl/1r5b1/9/9/9/9/9/1B5R1/LNSGKGSNL b - 1"  # both sides without pawns
 PRESETS = {preset: HANDICAPS[name] for name, (_camp, preset, _words) in STARTS.items()}
 # Handicaps that some readers do not know, and take for an even game: their diagram is written too.
-RARE = ("三枚落ち", "五枚落ち", "左五枚落ち", "左七枚落ち", "右七枚落ち")
+RARE = {"三枚落ち", "五枚落ち", "左五枚落ち", "左七枚落ち", "右七枚落ち", *(HANDICAPS.keys() - STARTS.keys())}
 HANDICAP_NAMES = {sfen: name for name, sfen in HANDICAPS.items()}
+HANDICAPS |= {name: HANDICAPS[other] for name, other in SYNONYMS.items()}
 EVEN_SIDES, HANDICAP_SIDES = ("先手", "後手"), ("下手", "上手")  # Black and White
 
 DIAGRAM_ROW = re.compile(r"[|｜│]([^|｜│]*)[|｜│]?(.?)")
@@ -180,7 +204,13 @@ HELD = re.compile(r"([飛角金銀桂香歩])([0-9０-９]+|[一二三四五六�
 
 def sides_at(start: str) -> tuple[str, str]:
     """Return the names of the sides in a game from this start."""
-    return EVEN_SIDES if HANDICAP_NAMES.get(start, EVEN) == EVEN else HANDICAP_SIDES
+    return HANDICAP_SIDES if start in HANDICAP_NAMES and start.split()[1] == "w" else EVEN_SIDES
+
+
+def unknown_handicap(name: str, known: Iterable[str]) -> ValueError:
+    """Return the error for a handicap without a diagram."""
+    message = _("unknown handicap without a diagram; known are {names}: '{text}'")
+    return ValueError(message.format(names=_(", ").join(known), text=excerpt(name)))
 
 
 class Start:
@@ -206,7 +236,7 @@ class Start:
             raise ValueError(_("hands without a diagram"))
         named = HANDICAPS.get(self.handicap or EVEN)
         if named is None:
-            raise ValueError(_("unknown handicap: '{text}'").format(text=excerpt(self.handicap)))
+            raise unknown_handicap(self.handicap, HANDICAPS)
         board, turn, rest = named.split(" ", 2)
         return f"{board} {turn if self.turn is None else 'bw'[self.turn]} {rest}"
 
