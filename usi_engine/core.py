@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.language import _, text_of
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from core_ext.engine import MateSolver, StopToken, Table, Worker
 
 
+FOLDER = Path(__file__).parents[1]
+# Python looks in the working folder first: in a clone it finds this instead of the package that pip has compiled.
+UNCOMPILED = "'{folder}' is not compiled; start Python in another folder, or compile it there: make run"
 INTERRUPTED = 130  # exit status after Ctrl-C
 # Quoted texts and numbers in a message of the core.
 VALUES = re.compile(r"'[^']*'|\d+")
@@ -131,7 +135,8 @@ def load_core() -> Core:
             raise CoreError(problem)
         from core_ext import board, engine  # noqa: PLC0415
     except ImportError as error:
-        raise CoreError(f"could not load the compiled core: {error}") from error
+        reason = UNCOMPILED.format(folder=FOLDER) if isinstance(error, ModuleNotFoundError) else error
+        raise CoreError(f"could not load the compiled core: {reason}") from error
     return Core(
         board=board.Board,
         black=board.BLACK,

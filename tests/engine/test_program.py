@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -89,6 +90,20 @@ def test_from_another_folder(tmp_path: Path) -> None:
     engine.send("usi", "quit")
     engine.expect("^usiok$")
     engine.close()
+
+
+def test_an_uncompiled_clone_says_what_to_do(tmp_path: Path) -> None:
+    """Python finds it in the working folder before the installed package."""
+    for package in ("usi_engine", "core_ext"):
+        unwanted = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "data")
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=unwanted)
+    advice = f"could not load the compiled core: '{tmp_path}' is not compiled; start Python in another folder, or"
+    done = run_engine(cwd=tmp_path, input="isready\n")
+    assert done.stdout.startswith("info string " + advice) and done.stdout.endswith("make run\nreadyok\n")
+    done = run_engine("mate", MATE_IN_ONE, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(advice)
+    done = run_command([sys.executable, "-c", "from usi_engine import Board"], cwd=tmp_path)
+    assert f"CoreError: {advice}" in done.stderr
 
 
 def test_closed_output_ends_a_search() -> None:

@@ -72,8 +72,12 @@ def test_commands_of_the_readmes_run(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda text: text.splitlines()[-1][:40])
-def test_programs_run(program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(ROOT)
+def test_programs_run(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In any folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     names: dict[str, Any] = {}
     exec(compile(program.replace("100_000", "5_000"), "docs/python.md", "exec"), names)
     assert capsys.readouterr().out.strip()

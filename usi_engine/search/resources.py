@@ -197,6 +197,7 @@ class Resources:
         key = self._evaluation_name(), self._advised_scale and (self.options.number("FV_SCALE") or self._advised_scale)
         if key == self._weights_key:
             return
+        _ = self.core  # CoreError instead of an ImportError of the evaluation
         self._pool = self._skill_pool = None
         self._weights, self._weights_key, self._weights_stamp = None, key, file_stamp(key[0])
         names = list(dict.fromkeys((key[0], INTERNAL)))
