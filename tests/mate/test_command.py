@@ -46,6 +46,13 @@ def test_a_position_after_moves(words: list[str], capsys: pytest.CaptureFixture[
     assert "no mate" in capsys.readouterr().out
 
 
+def test_a_game_that_ends_in_mate_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    game = str(RECORDS / "whole_game.kifu")
+    assert main([game, *SMALL]) == 1
+    position = "ln2b1g1l/2r1gkSs1/5pPp1/psnpS1N1p/1p7/PPP5P/1G1PPP3/1B2KG3/LN5RL w 2P2p 92"
+    assert capsys.readouterr().out.splitlines()[:2] == [f"{game}: the side to move is mated", f"    {position}"]
+
+
 def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "problems.tsv"
     file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD}\n", encoding="utf-8")

@@ -77,7 +77,7 @@ class Dialogue:
 def test_level(answers: str, level: int) -> None:
     dialogue = Dialogue(answers)
     assert ask_level(dialogue.read, dialogue.say, 5) == level
-    assert dialogue.said.count("'21' is not an answer; Enter takes the answer in brackets") == ("21" in answers)
+    assert dialogue.said.count("'21' is not an answer; numbers from 0 to 20 are") == ("21" in answers)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import Kind, SecondSolution
@@ -20,6 +21,9 @@ from usi_engine.records.notation import name_moves
 from usi_engine.records.position import HANDICAP_NAMES
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.output import show
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
 RECORDS = ("kif", "ki2", "csa", "jkf")
 
@@ -93,10 +97,12 @@ def make_problem(game: Game) -> MateProblem:
 # ---- results ----
 
 
-def verdict(result: MateResult) -> str:
+def verdict(result: MateResult, position: Board | None) -> str:
     """Return the result in words, with the length of a mate or the reason why the problem could not be read."""
-    if result.status == "unreadable":
+    if not position:
         return _("cannot be read: {reason}").format(reason=result.fault)
+    if position.is_checkmate():
+        return _("the side to move is mated")
     if result.status != "mate":
         return _("no mate") if result.status == "nomate" else _("undecided")
     return _("mate in {plies}").format(plies=len(result.moves)) + (_(", WRONG") if result.wrong else "")
@@ -117,10 +123,12 @@ def format_result(core: Core, result: MateResult, args: argparse.Namespace) -> I
     """Yield the lines of a result: name, verdict and moves; the position if it is not solved; second solutions."""
     name = result.problem.name
     moves, *japanese = written(core, result, result.moves, 0, args) if result.moves else [""]
-    found = _("{verdict}: {moves}").format(verdict=verdict(result), moves=moves) if moves else verdict(result)
+    position = None if result.status == "unreadable" else board_of(core, result.problem.sfen)
+    found = verdict(result, position)
+    found = _("{verdict}: {moves}").format(verdict=found, moves=moves) if moves else found
     yield _("{place}: {reason}").format(place=name, reason=found) if name else found
     if result.status != "mate" and name:
-        yield f"    {result.problem.sfen}"
+        yield f"    {position.sfen() if position else result.problem.sfen}"
     yield from (f"    {line}" for line in japanese)
     if result.status == "mate" and result.fault:
         yield f"    {result.fault}"

@@ -128,5 +128,11 @@ def ask(read: Read, say: Say, prompt: str, answers: Mapping[str, tuple[str, ...]
         if typed in words or begun:
             return words.get(typed) or begun[0]
         word = nearest(typed, words)
-        advice = _("did you mean {word}?").format(word=word) if word else _("Enter takes the answer in brackets")
+        numbers = [answer for answer in answers if answer.isdigit()]
+        if word:
+            advice = _("did you mean {word}?").format(word=word)
+        elif numbers:
+            advice = _("numbers from {first} to {last} are").format(first=numbers[0], last=numbers[-1])
+        else:
+            advice = _("Enter takes the answer in brackets")
         say(_("'{text}' is not an answer; {advice}").format(text=typed, advice=advice))
