@@ -21,7 +21,7 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus import buckets, build, sources
 from usi_engine.learn.corpus.build import build_corpus
 from usi_engine.learn.corpus.chances import smoothed, winning_chances
-from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
+from usi_engine.learn.files import CARD, HELD_OUT, TRAINING, locked
 from usi_engine.learn.game import START, SourceError
 from usi_engine.search.results import winning_chance
 
@@ -178,12 +178,11 @@ def test_an_interrupted_run_is_resumed(
 
 
 def test_a_second_run_in_the_folder_is_refused(few_games: Path, tmp_path: Path) -> None:
-    lock = buckets.locked(tmp_path / buckets.LOCK)
-    before = list(tmp_path.iterdir())
-    with pytest.raises(SourceError, match=f"{re.escape(str(tmp_path))}: another run is writing this corpus"):
-        build_corpus([few_games], tmp_path)
-    assert list(tmp_path.iterdir()) == before
-    lock.close()  # as the system does if the process is killed
+    with locked(tmp_path, tmp_path / buckets.LOCK):
+        before = list(tmp_path.iterdir())
+        with pytest.raises(SourceError, match=f"{re.escape(str(tmp_path))}: another run is writing to it"):
+            build_corpus([few_games], tmp_path)
+        assert list(tmp_path.iterdir()) == before
     build_corpus([few_games], tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {TRAINING, HELD_OUT, CARD}
 

@@ -15,7 +15,10 @@ from tests.learn.helpers import positions_of, read_games
 from usi_engine.core import Core
 from usi_engine.learn import player
 from usi_engine.learn.command import main
-from usi_engine.learn.game import SkippedItems, parse_game_line
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.corpus.packed_games import encode_block
+from usi_engine.learn.files import locked
+from usi_engine.learn.game import HEAD, SkippedItems, parse_game_line
 from usi_engine.learn.player import FULL_WIDTH, Player, PlayRules, search_constants
 from usi_engine.learn.selfplay import SEARCH_NODES, OffGamePlan, PlayerPool, append_off_game, rescore, rescored
 from usi_engine.search.iterative import iterative_deepening
@@ -38,6 +41,36 @@ def test_a_run_resumes_and_repeats(
     broken.write_text(text[: len(text) // 2])  # killed while writing
     assert 0 < make(one, [few_games], broken)[0] < 6
     assert broken.read_text() == text
+
+
+@pytest.mark.parametrize("command", ["selfplay --games", "selfplay", "off-game", "rescore"])
+def test_other_settings_are_refused_by_name(
+    few_games: Path, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files of older versions, which do not say how they were made, are continued."""
+    out = tmp_path / ("out.games" if command == "selfplay --games" else "out.tsv")
+    words = [command.split(maxsplit=1)[0], *(["--games", "2"] if "selfplay" in command else [str(few_games)])]
+    words += ["--out", str(out), "--weights", "material", "--nodes", "40"]
+    assert main(words) == main([*words, "--threads", "2"]) == 0
+    before = out.read_bytes()
+    for option, value, other in (("nodes", "50", "40"), ("seed", "2", "1"), ("weights", "kpp", "['material']")):
+        assert main([*words, f"--{option}", value]) == 2
+        assert f"--out {out}: was made with other settings ({option} {other}" in capsys.readouterr().err
+    with locked(out, tmp_path / f"{out.name}.lock"):
+        assert main(words) == 2
+    assert f"{out}: another run is writing to it" in capsys.readouterr().err
+    assert out.read_bytes() == before and list(tmp_path.iterdir()) == [out]
+    games = read_games(out)
+    out.write_bytes(encode_block(games) if out.suffix == ".games" else "".join(game.line for game in games).encode())
+    assert main([*words, "--nodes", "50"]) == 0
+    assert b"# made" not in out.read_bytes() and len(read_games(out)) > 1
+
+
+def test_a_head_is_no_game_and_counts_as_a_line(few_games: Path, tmp_path: Path) -> None:
+    games = tmp_path / "games.tsv"
+    games.write_text(f"{HEAD}{{}}\n{few_games.read_text()}nothing\n")
+    assert read_games(games) == read_games(few_games)
+    assert build_corpus([games], tmp_path / "corpus")["first_broken"].endswith(", line 8: not a game: 'nothing'")
 
 
 @pytest.mark.parametrize(
@@ -121,10 +154,10 @@ def test_a_game_with_an_illegal_move_stays_and_is_named(tmp_path: Path, capsys: 
     command = ["rescore", str(path), "--out", str(out), "--weights", "material", "--nodes", "50"]
     assert main(command) == 0
     assert f"2 not used; the first: {path}, line 1: illegal move '7g7f'" in capsys.readouterr().err
-    found = out.read_text().splitlines()
+    found = out.read_text().splitlines()[1:]
     assert len(found) == 2 and found[0] == lines[0] and found[1] != lines[2]
     assert main(command) == 0
-    assert out.read_text().splitlines() == found
+    assert out.read_text().splitlines()[1:] == found
 
 
 # ---- off-game positions ----
@@ -150,7 +183,7 @@ def test_networks_score_in_turn_what_the_first_samples(few_games: Path, tmp_path
     for weights in (("material",), ("material", "kpp")):
         out = tmp_path / f"{weights[-1]}.tsv"
         append_off_game(replace(ONE, weights=weights), [few_games], out, OffGamePlan(3))
-        lines.append([line.split("\t") for line in out.read_text().splitlines()])
+        lines.append([line.split("\t") for line in out.read_text().splitlines()[1:]])
     alone, in_turn = lines
     assert [line[:3] for line in alone] == [line[:3] for line in in_turn]
     odd = [int(line[1].split()[1]) % 2 == 1 for line in alone]

@@ -169,3 +169,16 @@ def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path, capsys:
     assert main(["export", str(games), str(tmp_path / "none.tsv"), "--out", str(out)]) == 2
     assert "none.tsv: No such file" in capsys.readouterr().err
     assert out.read_bytes() == b"before"
+
+
+def test_games_without_scores_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are counted beside games with scores; a game without moves is no fault."""
+    games, out = tmp_path / "games.tsv", tmp_path / "out.psv"
+    games.write_text("d\t-\tstartpos\t\nb\t-\tstartpos\t7g7f -\n")
+    assert main(["export", str(games), "--out", str(out)]) == 2
+    said = f"1 not used; the first: {games}, line 2: its moves have no scores; `learn rescore` gives them\n"
+    assert capsys.readouterr().err == f"no position for {out}: {said}"
+    with games.open("a") as file:
+        file.write("b\t-\tstartpos\t7g7f - 3c3d 5\n")
+    assert main(["export", str(games), "--out", str(out)]) == 0
+    assert capsys.readouterr().err == said

@@ -17,7 +17,7 @@ from tests.learn.helpers import random_game, read_games
 from usi_engine.learn import game_file
 from usi_engine.learn.corpus.packed_games import decode_block, encode_block
 from usi_engine.learn.files import write_whole
-from usi_engine.learn.game import ScoredGame, SourceError, parse_game_line
+from usi_engine.learn.game import HEAD, ScoredGame, SourceError, parse_game_line
 from usi_engine.learn.game_file import appending
 
 # The most legal moves that a position can have.
@@ -114,7 +114,7 @@ def test_streams_that_do_not_fit_are_refused() -> None:
 
 
 def append(path: Path, games: list[ScoredGame]) -> None:
-    with appending(path) as file:
+    with appending(path, HEAD + "{}\n") as file:
         for game in games:
             file.add(game)
 
@@ -127,7 +127,7 @@ def test_an_interrupted_file_is_continued(tmp_path: Path, monkeypatch: pytest.Mo
     append(broken, games[:30])
     append(broken, games[30:35])
     data = broken.read_bytes()
-    first = len(encode_block(games[:20]))
+    first = len(encode_block(games[:20], HEAD + "{}\n"))
     for size, kept in ((len(data), 35), (len(data) - 1, 20), (first + 9, 20), (first, 20), (first - 1, 0), (3, 0)):
         broken.write_bytes(data[:size])
         with appending(broken) as file:

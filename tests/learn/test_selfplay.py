@@ -174,4 +174,4 @@ def test_a_lost_game_is_resigned_or_played_out(tmp_path: Path, share: str, endin
     opening.write_text("3g1k3/9/9/9/9/9/9/9/R3K4 b 2B2SN 1\n")
     words = f"selfplay --openings {opening} --out {out} --games 1 --nodes 1000 --opening-plies 0 --play-out {share}"
     assert main(words.split()) == 0
-    assert out.read_text().split("\t")[:2] == ["b", ending]
+    assert [(game.result, game.ending) for game in read_games(out)] == [(1, ending)]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from usi_engine.files import digest_of
 from usi_engine.learn.game import SourceError
 
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"  # of a corpus
@@ -49,6 +52,39 @@ def holds_weights(path: Path) -> bool:
     magics = (VERSION.to_bytes(4, "little"), MAGIC[:-1])  # KPP weights of any version
     with path.open("rb") as file:
         return file.read(max(map(len, magics))).startswith(magics)
+
+
+def named_weights(name: str) -> str:
+    """Return the name of an evaluation, if it is a file with a hash of its bytes. OSError, WeightsError."""
+    from usi_engine.evaluation.load import evaluation_file  # noqa: PLC0415  (slow to import)
+
+    path = evaluation_file(name)
+    return f"{name} {digest_of(path)}" if path else name
+
+
+def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Return the settings in `found` that are not as `expected`, as text."""
+    return ", ".join(f"{name} {found.get(name)!r}" for name in expected if found.get(name) != expected[name])
+
+
+@contextmanager
+def locked(written: Path, lock_file: Path) -> Iterator[None]:
+    """Keep other runs from writing a file or folder. SourceError if another run has locked it.
+
+    SQLite locks files on every system, until the process is killed. Where a disk knows no locks, there is none.
+    """
+    lock = sqlite3.connect(lock_file, timeout=0)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "is locked" in str(error):
+            lock.close()
+            raise SourceError(f"{written}: another run is writing to it") from None
+    try:
+        yield
+    finally:
+        lock.close()
+        lock_file.unlink(missing_ok=True)
 
 
 def write_whole(file: IO[bytes], data: bytes | memoryview) -> None:

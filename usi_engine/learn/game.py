@@ -51,6 +51,8 @@ class ValuedMoves:
     values: list[int]
 
 
+HEAD = "# made "  # begins a line that says how a file was made
+
 Item = ScoredGame | ValuedMoves | Fault
 
 

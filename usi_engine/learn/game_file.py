@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from usi_engine.files import naming_errors
-from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks
-from usi_engine.learn.files import check_output, check_suffix, write_whole
-from usi_engine.learn.game import ScoredGame, SourceError, parse_game_line
+from usi_engine.files import naming_errors, parsed
+from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks, read_head
+from usi_engine.learn.files import check_output, check_suffix, differences, locked, write_whole
+from usi_engine.learn.game import HEAD, ScoredGame, SourceError, parse_game_line
 from usi_engine.records.faults import Fault
 
 TEXT_SUFFIX, PACKED_SUFFIX = ".tsv", ".games"
+LONGEST_HEAD = 1 << 20  # bytes
 BLOCK = 1000  # games in a block of packed games, except the last block
 WRITE_SECONDS = 30.0  # after which the last block is written again, with the games that have come since
 CUT_LINE = re.compile(rb"[bwd](\t[^\t\n]*){0,3}")
@@ -27,6 +30,8 @@ def complete_games(path: Path) -> Iterator[tuple[ScoredGame, int]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             end += len(line)
+            if line.startswith(HEAD.encode()) or HEAD.encode().startswith(line):  # the latter is cut off
+                continue
             try:
                 if line.endswith(b"\n"):
                     yield parse_game_line(line.decode(errors="replace")), end
@@ -37,20 +42,25 @@ def complete_games(path: Path) -> Iterator[tuple[ScoredGame, int]]:
 
 
 class TextFile:
-    """A text file, open for appending. `keys` are those of the games in it when it was opened."""
+    """A text file, open for appending. `keys` are those of the games in it when it was opened.
 
-    def __init__(self, path: Path) -> None:
+    A file without games begins with the line `head`.
+    """
+
+    def __init__(self, path: Path, head: str) -> None:
         self.keys: list[int] = []
         end = 0
         if path.exists():
             for game, end in complete_games(path):  # noqa: B007  (used below)
                 self.keys.append(game.key)
             os.truncate(path, end)
+        self._head = "" if end else head
         self._file = path.open("a", encoding="utf-8")
 
     def add(self, game: ScoredGame) -> None:
         """Append a game."""
-        self._file.write(game.line)
+        self._file.write(self._head + game.line)
+        self._head = ""
         self._file.flush()
 
     def close(self) -> None:
@@ -64,12 +74,14 @@ class PackedFile:
     the process within WRITE_SECONDS or while it writes, the games of that block must be played again.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, head: str) -> None:
         self.keys: list[int] = []
+        self._head = head  # of the first block
         self._games: list[ScoredGame] = []  # of the last block
         self._at, self._block = 0, b""  # where it begins, and its bytes in the file
         if path.exists():
             self._read(path)
+            self._head = read_head(path) if self.keys else head
         self._file = path.open("ab", buffering=0)
         self._unwritten, self._written = 0, time.monotonic()
         self._begin_block()
@@ -98,7 +110,7 @@ class PackedFile:
             self._write()
 
     def _write(self) -> None:
-        block = encode_block(self._games)
+        block = encode_block(self._games, "" if self._at else self._head)
         try:
             self._replace(block)
         except OSError:
@@ -126,13 +138,34 @@ def checked(path: Path, game: ScoredGame | Fault) -> ScoredGame:
     return game
 
 
+def check_made(path: Path, made: Mapping[str, Any]) -> None:
+    """Raise SourceError if a file of games says that it was made with other settings."""
+    head = ""
+    if path.suffix.lower() == PACKED_SUFFIX:
+        head = read_head(path)
+    elif path.exists():
+        with path.open("rb") as file:
+            head = file.readline(LONGEST_HEAD).decode(errors="replace")
+    found = parsed(head.removeprefix(HEAD).encode()) if head.startswith(HEAD) else None
+    if isinstance(found, dict) and (other := differences(found, json.loads(json.dumps(made)))):
+        raise SourceError(f"--out {path}: was made with other settings ({other}); choose another --out")
+
+
 @contextmanager
-def appending(path: Path, *suffixes: str) -> Iterator[TextFile | PackedFile]:
+def reserved(path: Path, made: Mapping[str, Any], *suffixes: str, inputs: Iterable[Path] = ()) -> Iterator[str]:
+    """Keep other runs from a file of games; yield its head. SourceError if one writes it, or for other settings."""
+    check_suffix(path, *suffixes)
+    check_output(path, inputs)
+    with locked(path, path.with_name(path.name + ".lock")):
+        check_made(path, made)
+        yield f"{HEAD}{json.dumps(made)}\n"
+
+
+@contextmanager
+def appending(path: Path, head: str = "") -> Iterator[TextFile | PackedFile]:
     """Open a file of games at its end, without an incomplete last game or block. SourceError if it is another file."""
-    check_suffix(path, *(suffixes or (TEXT_SUFFIX, PACKED_SUFFIX)))
-    check_output(path)
     with naming_errors(path):
-        file = PackedFile(path) if path.suffix.lower() == PACKED_SUFFIX else TextFile(path)
+        file = PackedFile(path, head) if path.suffix.lower() == PACKED_SUFFIX else TextFile(path, head)
         try:
             yield file
         finally:

@@ -10,17 +10,18 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from hashlib import sha256
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 from core_ext.board import Board
 from usi_engine.learn.corpus.sources import GameSource
-from usi_engine.learn.files import check_output, check_suffix
+from usi_engine.learn.files import named_weights
 from usi_engine.learn.game import ScoredGame, SkippedItems, SourceError
-from usi_engine.learn.game_file import TEXT_SUFFIX, appending, complete_games
+from usi_engine.learn.game_file import PACKED_SUFFIX, TEXT_SUFFIX, appending, complete_games, reserved
 from usi_engine.learn.player import Player, PlayRules, new_player
 from usi_engine.learn.workers import Work
 from usi_engine.progress import Progress
@@ -48,6 +49,11 @@ class PlayerPool:
     def players(self) -> list[Player]:
         """Return a player for each evaluation. WeightsError."""
         return new_players(self.rules, *self.weights)
+
+    def made(self, command: str, **settings: Any) -> dict[str, Any]:
+        """Return how a command makes games, for the head of their file. OSError, WeightsError."""
+        weights = [*map(named_weights, self.weights)]
+        return {"command": command, "weights": weights, **asdict(self.rules), **settings}
 
     def results(self, do: Callable[[list[Player], Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
         """Yield `do(players, task)` for each task in order, see Work."""
@@ -92,7 +98,12 @@ def selfplay(pool: PlayerPool, openings: Sequence[str], path: Path, games: int) 
     another one with the same number. SourceError, OSError, WeightsError.
     """
     players: list[Player] = []
-    with appending(path) as file, Progress("games", games, len(file.keys)) as progress:
+    digest = sha256("\n".join(openings).encode()).hexdigest()[:16]
+    with (
+        reserved(path, pool.made("selfplay", openings=digest), TEXT_SUFFIX, PACKED_SUFFIX) as head,
+        appending(path, head) as file,
+        Progress("games", games, len(file.keys)) as progress,
+    ):
         known, numbers = set(file.keys), range(len(file.keys), games)
         tasks, again = (game_tasks(openings, len(pool.weights), pool.rules.seed, numbers) for _ in range(2))
         for task, game in zip(again, pool.results(play_task, tasks), strict=True):
@@ -122,7 +133,7 @@ def make_games(
 
 
 def append_games(
-    pool: PlayerPool, paths: list[Path], out: Path, begun: int, make: MakeGames, *, stays: bool
+    pool: PlayerPool, paths: list[Path], out: Path, make: MakeGames, *, head: str, begun: int, stays: bool
 ) -> tuple[int, SkippedItems]:
     """Append to `out` what `make` makes of each game of `paths` after the first `begun`, in order.
 
@@ -130,7 +141,7 @@ def append_games(
     """
     source, skipped, total = GameSource(paths), SkippedItems(), sum(1 for _ in GameSource(paths).games())
     tasks = ((*numbered, make, stays) for numbered in source.games() if numbered[0] > begun)
-    with appending(out, TEXT_SUFFIX) as file, Progress("games", total, begun) as progress:
+    with appending(out, head) as file, Progress("games", total, begun) as progress:
         for games, faults in pool.results(make_games, tasks):
             for game in games:
                 file.add(game)
@@ -169,12 +180,12 @@ def rescore(pool: PlayerPool, paths: list[Path], out: Path, share: float) -> tup
     Moves and results stay. A game with an illegal move stays as it is, because a resumed run counts the games. Return
     the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
     """
-    check_suffix(out, TEXT_SUFFIX)
-    check_output(out, paths)
-    keys = [game.key for game, _ in complete_games(out)] if out.exists() else []
-    if [game.key for _, _, game in islice(GameSource(paths).games(), len(keys))] != keys:
-        raise SourceError(f"--out {out}: its games are not the first of the input; nothing is added to this file")
-    return append_games(pool, paths, out, len(keys), partial(rescored, share=share), stays=True)
+    with reserved(out, pool.made("rescore", share=share), TEXT_SUFFIX, inputs=paths) as head:
+        make = partial(rescored, share=share)
+        keys = [game.key for game, _ in complete_games(out)] if out.exists() else []
+        if [game.key for _, _, game in islice(GameSource(paths).games(), len(keys))] != keys:
+            raise SourceError(f"--out {out}: its games are not the first of the input; nothing is added to this file")
+        return append_games(pool, paths, out, make, head=head, begun=len(keys), stays=True)
 
 
 # ---- off-game positions ----
@@ -251,6 +262,6 @@ def append_off_game(pool: PlayerPool, paths: list[Path], out: Path, plan: OffGam
     The searches of the pool's first player are sampled; its players score in turn, a game each.
     Also return the unusable items. SourceError, OSError, WeightsError.
     """
-    check_suffix(out, TEXT_SUFFIX)
-    check_output(out, paths)
-    return append_games(pool, paths, out, games_sampled(out), partial(off_game, plan=plan), stays=False)
+    make = partial(off_game, plan=plan)
+    with reserved(out, pool.made("off-game", **asdict(plan)), TEXT_SUFFIX, inputs=paths) as head:
+        return append_games(pool, paths, out, make, head=head, begun=games_sampled(out), stays=False)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import operator
 import os
-import sqlite3
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -15,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from usi_engine.files import INVALID, KeptRows, OtherRowsError, naming_errors
-from usi_engine.learn.files import write_whole
-from usi_engine.learn.game import SkippedItems, SourceError
+from usi_engine.learn.files import locked, write_whole
+from usi_engine.learn.game import SkippedItems
 
 BUCKETS = 64
 NOTE, NOTE_SECONDS, LOCK = "unfinished.json", 10.0, "lock.tmp"
@@ -44,21 +43,6 @@ def write_positions(file: IO[bytes], positions: npt.NDArray[Any]) -> None:
     write_whole(file, np.ascontiguousarray(positions).view(np.uint8).data)
 
 
-def locked(path: Path) -> sqlite3.Connection:
-    """Lock a file until the connection is closed or the process is killed. SourceError if another run has locked it.
-
-    SQLite locks files on every system. Where a disk knows no locks, there is none.
-    """
-    lock = sqlite3.connect(path, timeout=0)
-    try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if "is locked" in str(error):
-            lock.close()
-            raise SourceError(f"{path.parent}: another run is writing this corpus") from None
-    return lock
-
-
 def open_notes(path: Path, plan: dict[str, Any]) -> KeptRows:
     """Return the notes of a run with this plan; those of another plan are removed. OSError."""
     with suppress(OtherRowsError):
@@ -76,7 +60,8 @@ class Buckets:
 
     def __init__(self, folder: Path, seed: int, plan: dict[str, Any]) -> None:
         self._seed = seed
-        self._lock, self._lock_file = locked(folder / LOCK), folder / LOCK
+        self._lock = ExitStack()
+        self._lock.enter_context(locked(folder, folder / LOCK))
         self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
         self._files: list[IO[bytes]] = []
         self._note, self._noted_at = folder / NOTE, time.monotonic()
@@ -129,4 +114,3 @@ class Buckets:
                 path.unlink(missing_ok=True)
         finally:
             self._lock.close()
-            self._lock_file.unlink(missing_ok=True)

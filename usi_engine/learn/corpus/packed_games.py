@@ -2,7 +2,8 @@
 
 A block is MAGIC and three streams, each with the length of its xz data (u64, little-endian) before it:
 
-    heads   a line for each game: start (sfen), result (b, w, d), ending and number of moves, separated by tabs
+    heads   a line for each game: start (sfen), result (b, w, d), ending and number of moves, separated by tabs;
+            before the first, a line that begins with `# made ` may say how the file was made
     moves   the place of each move among the sorted USI texts of `Board.legal_moves()`: a byte, or 255 and a u16
     scores  for each move 0 (no score), or 1 + the zigzag code of its score plus the score before, 0 at first, as a
             varint: 7 bits a byte, the lowest first. A move without a score counts as one of minus the score before.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -20,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.corpus import NO_SCORE, GameReader
-from usi_engine.learn.game import LARGEST_SCORE, LETTERS, RESULTS, ScoredGame, SourceError, clamped_score
+from usi_engine.learn.game import HEAD, LARGEST_SCORE, LETTERS, RESULTS, ScoredGame, SourceError, clamped_score
 from usi_engine.records.faults import Fault
 
 PLIES = re.compile("[0-9]{1,6}")
@@ -112,7 +114,7 @@ def decode_scores(codes: Array, firsts: Array, lengths: Array) -> Array:
 
 def decode_block(heads: bytes, moves: bytes, scores: bytes) -> list[PackedGame]:
     """Return the games of a block. ValueError."""
-    lines = [line.split("\t") for line in heads.decode().splitlines()]
+    lines = [line.split("\t") for line in heads.decode().splitlines() if not line.startswith(HEAD)]
     if any(len(line) != 4 or line[1] not in RESULTS or not PLIES.fullmatch(line[3]) for line in lines):
         raise ValueError("a head is damaged")
     lengths = np.array([int(line[3]) for line in lines], np.int64)
@@ -139,6 +141,15 @@ def read_blocks(path: Path) -> Iterator[tuple[int, list[PackedGame]]]:
             except (ValueError, lzma.LZMAError) as error:
                 raise SourceError(f"{path}: the block of games at byte {at} is damaged: {error}") from None
             yield at, games
+
+
+def read_head(path: Path) -> str:
+    """Return the line that says how the file was made; empty if there is none or the first block is cut off."""
+    with suppress(FileNotFoundError, ValueError, lzma.LZMAError), path.open("rb") as file:
+        if file.read(len(MAGIC)) == MAGIC:
+            heads = read_stream(file, path.stat().st_size).decode()
+            return heads[: heads.find("\n") + 1] if heads.startswith(HEAD) else ""
+    return ""
 
 
 def read_games(path: Path) -> Iterator[list[PackedGame]]:
@@ -184,9 +195,9 @@ def encode_place(place: int) -> bytes:
     return bytes([ESCAPE, place & 255, place >> 8] if place >= ESCAPE else [place])
 
 
-def encode_block(games: Iterable[ScoredGame]) -> bytes:
-    """Return a block of games. ValueError for an illegal or dominated move."""
-    reader, heads, moves, scores = GameReader(), "", bytearray(), bytearray()
+def encode_block(games: Iterable[ScoredGame], head: str = "") -> bytes:
+    """Return a block of games with this line before them. ValueError for an illegal or dominated move."""
+    reader, heads, moves, scores = GameReader(), head, bytearray(), bytearray()
     for game in games:
         places = reader.places_of(game.start, game.moves)
         heads += f"{game.start}\t{LETTERS[game.result]}\t{game.ending}\t{len(places)}\n"

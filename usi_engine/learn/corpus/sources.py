@@ -20,7 +20,7 @@ from core_ext.shogi.notation import PASS
 from usi_engine.files import atomic_write
 from usi_engine.learn.corpus import packed, packed_games
 from usi_engine.learn.files import check_exportable, check_output, check_suffix
-from usi_engine.learn.game import Item, ScoredGame, SkippedItems, SourceError, clamped_score, parse_line
+from usi_engine.learn.game import HEAD, Item, ScoredGame, SkippedItems, SourceError, clamped_score, parse_line
 from usi_engine.progress import Progress
 from usi_engine.records.faults import Fault, RecordError
 from usi_engine.records.formats import SUFFIXES
@@ -29,6 +29,7 @@ from usi_engine.records.games import Game, read_games
 LINES = 128  # in a chunk
 LONGEST_LINE = 1 << 20  # characters
 NOT_A_GAME = "a position with scored moves is not a game"
+NO_SCORES = "its moves have no scores; `learn rescore` gives them"
 SCORE = re.compile(r"^\*\* ([-+]?\d{1,9})(?= |$)", re.M)
 
 
@@ -49,6 +50,8 @@ def read_lines(path: Path) -> Iterator[list[str]]:
 
 def decode_lines(lines: list[str]) -> Iterator[Item]:
     for line in lines:
+        if line.startswith(HEAD):
+            continue
         try:
             yield parse_line(line)
         except SourceError as error:
@@ -142,7 +145,8 @@ class Chunk:
 
     def place(self, index: int) -> str:
         """Return file and number of an item, whose index in the chunk is from 0, for messages."""
-        return f"{self.path}, {detect_format(self.path).unit} {self.first + index}"
+        heads = sum(isinstance(value, str) and value.startswith(HEAD) for value in self.data[: index + 1])
+        return f"{self.path}, {detect_format(self.path).unit} {self.first + index + heads}"
 
 
 def read_chunks(path: Path) -> Iterator[Chunk]:
@@ -188,6 +192,8 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
         for _, place, game in source.games():
             try:
                 positions = [write(position) for position in packed.packed_positions(game)]
+                if game.moves and not positions:
+                    raise SourceError(NO_SCORES)
             except ValueError as error:
                 source.skipped.add(place, str(error))
                 positions = []
