@@ -17,13 +17,14 @@ from core_ext.board import Board
 from tests.damage import accepted, cuts
 from tests.engine.usi_transport import Program
 from tests.positions import MOST_MOVES
-from tests.programs import output_of
+from tests.programs import output_of, quickest
 from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 from usi_engine.game import loop
+from usi_engine.usi.options import usable_cores
 from usi_engine.usi.protocol import Quit
 
-MOST_MEGABYTES = 1000  # resident with 512 threads before they search
+MOST_MEGABYTES = 1000  # resident with the most threads before they search
 
 
 def test_truncated_kpp_weights(tmp_path: Path) -> None:
@@ -84,19 +85,29 @@ def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes far more memory")
 def test_512_threads() -> None:
-    """The engine is ready soon and without 8 GB of stacks, which threads take when they search."""
+    """The engine starts eight for each core: it is ready soon, without 8 GB of memory, and answers `stop` at once."""
     engine = Program(evaluation=INTERNAL)
     engine.send("setoption name Threads value 512", "setoption name USI_Hash value 16", "isready")
     begun = time.monotonic()
     engine.expect("^readyok$", timeout=30)
     assert time.monotonic() - begun < 15  # 2 s on two idle cores
     assert engine.megabytes() < MOST_MEGABYTES
-    for _ in range(2):
-        engine.send("position startpos", "go nodes 20000")
-        engine.expect("^bestmove", timeout=60)
+    most = min(8 * usable_cores(), 512)
+    said = f"info string 512 threads are too many for {usable_cores()} cores; searching with {most}"
+    assert (said in engine.seen) == (most < 512)
+    assert quickest(lambda: seconds_to_stop(engine), 0.3, tries=5) < 0.3
     engine.send("getoption Threads")
-    engine.expect("^Threads = 512$")
+    engine.expect(f"^Threads = {most}$")
     engine.close()
+
+
+def seconds_to_stop(engine: Program) -> float:
+    engine.send("position startpos", "go infinite")
+    engine.silent("^bestmove", 0.5)
+    begun = time.monotonic()
+    engine.send("stop")
+    engine.expect("^bestmove", timeout=60)
+    return time.monotonic() - begun
 
 
 def test_games_of_1000_and_5000_moves(program: Program) -> None:

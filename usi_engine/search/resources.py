@@ -24,7 +24,7 @@ from usi_engine.evaluation.names import INTERNAL, MATERIAL, NETWORK_FILE, Weight
 from usi_engine.language import text_of
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
-from usi_engine.usi.options import Options
+from usi_engine.usi.options import Options, usable_cores
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, MateSolver, StopToken
@@ -35,6 +35,8 @@ T = TypeVar("T")
 NO_BOOK = "no_book"
 ROOT_SOLVER_MEGABYTES = 16
 SKILL_MEGABYTES = 4
+# More threads would search little and wait long for each other: 512 on two cores answered `stop` after seconds.
+MOST_THREADS_PER_CORE = 8
 # Memory left free for the rest of the game when TT and workers are allocated.
 RESERVE_MEGABYTES = 32
 
@@ -241,7 +243,7 @@ class Resources:
 
     def _load_pool(self, megabytes: int) -> None:
         self._load_weights()
-        threads = self.options.number("Threads")
+        threads = self._limited_threads()
         with reserve(RESERVE_MEGABYTES):
             if self._pool is None or self._pool.table.megabytes != megabytes:
                 self._pool = None  # frees its memory before the next is allocated
@@ -252,6 +254,15 @@ class Resources:
         if started < threads:
             self.options.set("Threads", str(started))
             self.tell(f"could not start {threads} threads; searching with {started}")
+
+    def _limited_threads(self) -> int:
+        """Return `Threads`, after lowering it if it is too much for the cores."""
+        threads, cores = self.options.number("Threads"), usable_cores()
+        most = MOST_THREADS_PER_CORE * cores
+        if threads > most:
+            self.options.set("Threads", str(most))
+            self.tell(f"{threads} threads are too many for {cores} cores; searching with {most}")
+        return min(threads, most)
 
     def _new_mate_solver(self, megabytes: int) -> MateSolver:
         check_free(megabytes)
