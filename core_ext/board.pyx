@@ -330,6 +330,24 @@ cdef class Board:
         cdef int owner = checked_color(color)
         return squares_of(attackers(&self.pos, parse_square(square), owner, occupied(&self.pos)))
 
+    def faults(self):
+        """Return why no game can reach the position: two pawns of a side on a file, pieces that can never move.
+
+        A board never has more pieces than a set, or a king that the side to move could capture: `set_sfen` refuses it.
+        """
+        pieces = self.piece_map()
+        pawns = [letter + square[0] for square, letter in pieces.items() if letter in "Pp"]
+        found = [f"two pawns on file {pawn[1]}" for pawn in sorted(set(pawns)) if pawns.count(pawn) > 1]
+        for square, letter in pieces.items():
+            ahead = "abcdefghi".index(square[1]) if letter.isupper() else "ihgfedcba".index(square[1])
+            if ahead < {"P": 1, "L": 1, "N": 2}.get(letter.upper(), 0):
+                found.append(f"'{letter}' on '{square}' can never move")
+        return found
+
+    def is_valid(self):
+        """Return whether `faults` finds nothing."""
+        return not self.faults()
+
     def is_checkmate(self):
         """Return whether the side to move is in check and has no legal move."""
         return bool(in_check(&self.pos)) and not has_legal_move(&self.pos)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from usi_engine.core import CoreError
     from usi_engine.evaluation.names import WeightsError
     from usi_engine.records.faults import RecordError
-    from usi_engine.records.games import Game, load_games
+    from usi_engine.records.games import Game, load_games, parse_record
     from usi_engine.records.tree import Node, Record
     from usi_engine.search.results import Analysis, Limit, PlayResult, Score, Variation
     from usi_engine.usi.process import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts, UnknownOption
@@ -33,13 +33,14 @@ __all__ = [
     "BLACK", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board", "CoreError", "Engine", "EngineDied",
     "EngineError", "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Node", "Outcome", "PieceValues",
     "PlayResult", "Record", "RecordError", "Score", "Termination", "Timeouts", "UnknownOption", "UsiEngine",
-    "Variation", "WeightsError", "analyse", "load_games", "mate", "second_solutions",
+    "Variation", "WeightsError", "analyse", "load_games", "mate", "parse_record",
+    "second_solutions",
 ]  # fmt: skip
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
     "core_ext.engine": ("PieceValues",),
     "usi_engine.records.faults": ("RecordError",),
-    "usi_engine.records.games": ("Game", "load_games"),
+    "usi_engine.records.games": ("Game", "load_games", "parse_record"),
     "usi_engine.records.tree": ("Node", "Record"),
     "usi_engine.api.async_engine": ("AsyncEngine",),
     "usi_engine.core": ("CoreError",),

@@ -107,6 +107,15 @@ def board_of(core: Core, text: str) -> Board:
     return board_after(core, position.sfen, position.moves)
 
 
+def typed_board(core: Core, text: str) -> Board:
+    """Return the board of a position that a person typed. ValueError as in board_of, or if no game can reach it."""
+    board = board_of(core, text)
+    if faults := board.faults():
+        reasons = _(", ").join(map(translated, faults))
+        raise ValueError(_("no game can reach this position: {reasons}").format(reasons=reasons))
+    return board
+
+
 @dataclass(frozen=True)
 class Core:
     """The parts of the core that play uses. Tests replace table, worker and mate solver by scripted ones."""

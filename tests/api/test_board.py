@@ -133,3 +133,18 @@ def test_ascii_and_kanji_contain_every_piece(board: Board) -> None:
     kanji = board.kanji()
     assert (kanji.count("と"), kanji.count("玉")) == (1, 2)
     assert "先手の持駒：飛　金　" in kanji and "後手の持駒：金　銀　桂　歩五　" in kanji
+
+
+@pytest.mark.parametrize(
+    ("board", "faults"),
+    [
+        ("4k4/9/9/9/9/9/P1P6/9/4K4", []),
+        ("4k4/2P6/2p6/2+P6/9/2p6/9/9/4K4", ["two pawns on file 7"]),
+        ("P3k3l/1N5n1/9/9/9/9/9/1N5n1/L3K3p",
+         ["'P' on '9a' can never move", "'N' on '8b' can never move", "'n' on '2h' can never move",
+          "'p' on '1i' can never move"]),
+    ],
+)  # fmt: skip
+def test_positions_that_no_game_reaches(board: str, faults: list[str]) -> None:
+    found = Board(f"{board} b - 1")
+    assert (sorted(found.faults()), found.is_valid()) == (sorted(faults), not faults)

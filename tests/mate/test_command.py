@@ -53,6 +53,11 @@ def test_a_game_that_ends_in_mate_is_not_printed(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.splitlines()[:2] == [f"{game}: the side to move is mated", f"    {position}"]
 
 
+def test_an_impossible_position_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["4k3L/9/4P4/9/9/9/9/9/4P4 b G 1", *SMALL]) == 2
+    assert "this position: two pawns on file 5, 'L' on '1a' can never move" in capsys.readouterr().err
+
+
 def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "problems.tsv"
     file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD}\n", encoding="utf-8")

@@ -387,6 +387,8 @@ def test_a_resumed_game_never_replaces_the_record_of_others(
         (["none.kif"], "none.kif"),
         (["startpos", "moves", "7g7a"], "7g7a"),
         (["sfen", "9/9", "b", "-"], "9/9"),
+        (["4k4/2P6/2P6/9/9/9/9/9/4K3P b - 1"], "no game can reach this position: two pawns on file 7"),
+        (["4k4/9/9/9/9/9/9/7n1/4K4 b - 1"], "'n' on '2h' can never move"),
         (["startpos", "--handicap", "two"], "a handicap is for a new game"),
     ],
 )

@@ -1,11 +1,13 @@
 """Reading game records: every format, both encodings, handicaps, faults with their place."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from core_ext.board import Board
 from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of
+from usi_engine import Game, parse_record
 from usi_engine.records import csa
 from usi_engine.records.formats import LARGEST_TEXT, decoded
 
@@ -88,3 +90,35 @@ def test_a_text_with_moves_is_no_empty_game(text: str, tmp_path: Path) -> None:
     path = tmp_path / "a.kif"
     path.write_text(f"戦型：▲７六歩\n手合割：平手\n*７六歩\n{text}\n", encoding="utf-8")
     assert len(faults_of(path)) == (0 if "　" in text else 1)
+
+
+@pytest.mark.parametrize("kind", ["kif", "ki2", "csa", "jkf", "usi"])
+def test_python_reads_and_writes_records(kind: str) -> None:
+    """What `convert` can."""
+    start = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
+    game = Game.from_moves(["4a3b", "7g7f"], start, {"下手": "太郎", "上手": ""}, "TORYO")
+    assert (game.board().moves(), game.result, game.players) == (["4a3b", "7g7f"], 1, ("太郎", ""))
+    again = parse_record(game.to(kind))
+    assert (again.kind, again.start, again.moves) == (kind, start, game.moves)
+    assert kind == "usi" or (again.players, again.end) == (game.players, game.end)
+    assert game.board(-1) == game.board(1)
+    for plies in (3, -3, 999):
+        with pytest.raises(IndexError, match=f"2 moves, not {plies}"):
+            game.board(plies)
+
+
+@pytest.mark.parametrize(
+    ("faulty", "message"),
+    [
+        (lambda: parse_record("hello"), "text: not a game record of a known format"),
+        (lambda: parse_record("PI\n+\n+7776FU\n+7675FU\n"), "text, line 4, move 2: a move of the other side"),
+        (lambda: parse_record("7g7f\n2g2f\n"), "the text holds 2 games"),
+        (lambda: Game.from_moves(["7g7e"]), "illegal move '7g7e'"),
+        (lambda: Game.from_moves([], end="WON"), "not an end: 'WON'; one of .*TORYO"),
+        (lambda: Game.from_moves(["7g7f"]).to("pgn"), "not a format: 'pgn'; one of kif, ki2, csa, jkf, usi"),
+    ],
+    ids=range(6),
+)
+def test_faults_of_texts_and_moves(faulty: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        faulty()

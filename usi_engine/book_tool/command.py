@@ -17,7 +17,7 @@ from usi_engine.book.yaneuraou import BOM, MARK
 from usi_engine.book_tool.grow import Journal, PlayedMoves, Searcher, count_moves, grow, tree_from_games
 from usi_engine.book_tool.tree import Tree, book_text
 from usi_engine.columns import aligned
-from usi_engine.core import Core, board_of, exit_status, load_core
+from usi_engine.core import Core, board_of, exit_status, load_core, typed_board
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.files import digest_of
@@ -111,7 +111,7 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
 
 def show_moves(args: argparse.Namespace) -> int:
     """Print the moves of a position; return 1 if the book lacks it. BookError; ValueError for a bad position."""
-    rows = table(args.book, board_of(load_core(), " ".join(args.position)))
+    rows = table(args.book, typed_board(load_core(), " ".join(args.position)))
     show(*(rows or [_("this position is not in the book")]))
     return 0 if rows else 1
 

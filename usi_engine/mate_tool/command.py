@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import Kind, SecondSolution
-from usi_engine.core import Core, board_of, exit_status, load_core
+from usi_engine.core import Core, board_of, exit_status, load_core, typed_board
 from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import Progress
@@ -56,7 +56,7 @@ def gather_problems(words: list[str], core: Core) -> Iterator[MateProblem]:
     """Yield the problems that the arguments name. ValueError."""
     text = " ".join(words)
     if looks_like_position(text):
-        board_of(core, text)
+        typed_board(core, text)
         yield MateProblem(text)
         return
     for word in words:

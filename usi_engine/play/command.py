@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from usi_engine.core import INTERRUPTED, board_after, exit_status, load_core
+from usi_engine.core import INTERRUPTED, exit_status, load_core, typed_board
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
@@ -21,11 +21,12 @@ from usi_engine.play.record import is_own, load, side_and_level
 from usi_engine.play.screen import Screen, View, has_kanji
 from usi_engine.play.words import ask_handicap, ask_level, ask_side
 from usi_engine.records.formats import SUFFIXES
+from usi_engine.records.games import Game
 from usi_engine.records.tree import Record
 from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
 from usi_engine.usi.output import show
-from usi_engine.usi.protocol import SetPosition, position_of
+from usi_engine.usi.protocol import position_of
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64
@@ -97,17 +98,7 @@ def record_given(args: argparse.Namespace) -> Record | None:
     if args.handicap:
         raise ValueError(_("a handicap is for a new game"))
     file = choose_file(args)
-    return load(file) if file else record_at(position_of(text))
-
-
-def record_at(position: SetPosition) -> Record:
-    """Return a position with its moves as a record. ValueError if they are not legal."""
-    board_after(load_core(), position.sfen, position.moves)
-    record = Record(position.sfen)
-    node = record.root
-    for move in position.moves:
-        node = node.add(move)
-    return record
+    return load(file) if file else Game.from_moves(typed_board(load_core(), text).moves(), position_of(text).sfen)
 
 
 def ask_missing(args: argparse.Namespace, side: str, level: int | None) -> None:

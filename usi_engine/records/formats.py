@@ -199,7 +199,7 @@ def local_time(seconds: float | None = None) -> str:
     return time.strftime("%Y/%m/%d %H:%M:%S", time.localtime(seconds))
 
 
-def record_of_moves(start: str, moves: Iterable[Node], end: End, header: Mapping[str, str]) -> Record:
+def record_of_moves(start: str, moves: Iterable[Node], end: End | None, header: Mapping[str, str]) -> Record:
     """Return the record of a game of these moves; empty lines of the header and empty comments are left out."""
     record = Record(start, header={key: value for key, value in header.items() if value})
     node = record.root

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
+from usi_engine.core import load_core
 from usi_engine.language import _
+from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import FaultyText, RecordError
-from usi_engine.records.formats import FORMATS, SUFFIXES, format_of, has_moves, parts_of, text_of_file
+from usi_engine.records.formats import (
+    FORMATS,
+    SUFFIXES,
+    format_of,
+    has_moves,
+    parts_of,
+    record_of_moves,
+    text_of,
+    text_of_file,
+)
 from usi_engine.records.tree import Node, Record
 from usi_engine.usi.output import printable
+from usi_engine.usi.protocol import STARTPOS
 
 
 @dataclass(kw_only=True)
@@ -22,6 +35,27 @@ class Game(Record):
     number: int = 1
     count: int = 1
     kind: str = ""
+
+    @classmethod
+    def from_moves(
+        cls, moves: Iterable[str], start: str = STARTPOS, headers: Mapping[str, str] | None = None, end: str = ""
+    ) -> Game:
+        """Return the game of these moves, with the header's keys of KIF and CSA's name of its end. ValueError."""
+        if end and end not in CSA_NAMES:
+            raise ValueError(f"not an end: '{end}'; one of {', '.join(sorted(CSA_NAMES))}")
+        first = load_core().board(start)
+        made = [Node(move) for move in type(first).from_moves(moves, start).moves()]
+        record = record_of_moves(first.sfen(), made, End(end) if end else None, headers or {})
+        return cls(**vars(record), path=Path("game"), kind="usi")
+
+    def to(self, kind: str) -> str:
+        """Return the game as text in `kif`, `ki2`, `csa`, `jkf` or `usi`, without what the format cannot hold.
+
+        RecordError for a pass in a format that has none; ValueError for another format.
+        """
+        if kind not in FORMATS:
+            raise ValueError(f"not a format: '{kind}'; one of {', '.join(FORMATS)}")
+        return text_of(self, kind)
 
     @property
     def name(self) -> str:
@@ -113,6 +147,17 @@ def games_of_text(path: Path, text: str) -> Iterator[Game | RecordError]:
         yield game
         if game.fault:
             yield RecordError(_("{path}, {fault}").format(path=path, fault=game.fault.text(line)))
+
+
+def parse_record(text: str) -> Game:
+    """Return the game of a text in KIF, KI2, CSA, JKF or USI. RecordError for a fault, or several games."""
+    games = list(games_of_text(Path("text"), text))
+    for fault in games:
+        if isinstance(fault, RecordError):
+            raise fault
+    if len(games) > 1:
+        raise RecordError(_("the text holds {count} games").format(count=len(games)))
+    return cast(Game, games[0])
 
 
 def load_games(path: str | os.PathLike[str], on_fault: Callable[[RecordError], object] | None = None) -> Iterator[Game]:

@@ -170,7 +170,9 @@ class Record:
         return (self.start.split()[1] == "w") ^ plies % 2
 
     def board(self, plies: int | None = None) -> Board:
-        """Return the position after `plies` moves, or at the end, with its game history."""
+        """Return the position after `plies` moves, or at the end, with its game history. IndexError."""
+        if plies is not None and not -len(self.moves) <= plies <= len(self.moves):
+            raise IndexError(f"the game has {len(self.moves)} moves, not {plies}")
         return load_core().board.from_moves(self.moves[:plies], self.start)
 
     def walk(self) -> Iterator[Step]:
