@@ -171,6 +171,13 @@ def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path, capsys:
     assert out.read_bytes() == b"before"
 
 
+def test_a_game_with_a_pass_is_not_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = tmp_path / "a.kifu"
+    game.write_text("手合割：平手\n   1 ２六歩(27)\n** 30\n   2 パス\n** 30\n   3 投了\n", encoding="utf-8")
+    assert main(["export", str(game), "--out", str(tmp_path / "a.psv")]) == 2
+    assert f"1 not used; the first: {game}, game 1: a side passes" in capsys.readouterr().err
+
+
 def test_games_without_scores_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They are counted beside games with scores; a game without moves is no fault."""
     games, out = tmp_path / "games.tsv", tmp_path / "out.psv"
