@@ -12,6 +12,8 @@ from core_ext.board import Board
 from tests.conftest import NewWorker
 from usi_engine.evaluation.kpp_file import load_weights, read_blocks
 from usi_engine.evaluation.names import WeightsError
+from usi_engine.files import KeptRows
+from usi_engine.learn.checkpoint import LOG
 from usi_engine.learn.command import COMMANDS, main
 from usi_engine.learn.corpus.build import new_reader
 
@@ -28,6 +30,16 @@ def test_from_games_to_weights(
     command = ["train", str(corpus), "--out", str(out), "--network", "P", "--epochs", "2"]
     assert main(command) == 0
     assert read_blocks(out.read_bytes())[0]["card"]["plan"]["epochs"] == 2
+    rows = KeptRows(tmp_path / "my.kpp.run" / LOG).rows
+    assert [row["positions"] for row in rows] == [rows[-1]["positions"] // 2, rows[-1]["positions"]]
+    assert all(row["loss"] > 0 < row["rate"] and row["positions_a_second"] > 0 for row in rows)
+    assert main([*command[:-1], "3", "--keep", "2"]) == 0  # one more
+    assert len(KeptRows(tmp_path / "my.kpp.run" / LOG).rows) == 3 and not (tmp_path / "my.2.kpp").exists()
+    assert main([*command[:-1], "4", "--keep", "2"]) == 0
+    assert (tmp_path / "my.4.kpp").read_bytes() == out.read_bytes()
+    assert main(command) == 2  # fewer
+    assert "another plan (epochs 4)" in capsys.readouterr().err
+    command[-1] = "4"
     monkeypatch.setenv("KOMADORI_CACHE", "")  # the packaged weights stay in the cache of the tests
     assert len(new_worker(load_weights(str(out))).evaluate(Board())) == 6
     assert main([*command, "--positions", "100"]) == 2
@@ -39,6 +51,7 @@ def test_from_games_to_weights(
     [
         ("--rate 0.1", "--rate: for networks only"),
         ("--seed 2 --device cpu", "--device, --seed: for networks only"),
+        ("--loss-exponent 2", "--loss-exponent: for networks only"),
         ("--threads 3", "--threads 3: KPP weights are trained by 1 or 2"),
     ],
 )
@@ -63,11 +76,10 @@ def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.C
     assert "none.tsv" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("module", ["torch", "matplotlib"])
 def test_without_pytorch_the_training_of_networks_says_what_to_install(
-    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "usi_engine.learn.nnue.train", raising=False)
     arguments = ["train", str(tmp_path), "--network", "NNUE_kp_512x2_32_32", "--out", str(tmp_path / "nn.bin")]
     assert main(arguments) == 2

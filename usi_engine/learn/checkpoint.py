@@ -9,18 +9,19 @@ import time
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from usi_engine.evaluation.load import evaluation_file
-from usi_engine.files import atomic_write, digest_of, write_json
+from usi_engine.files import KeptRows, atomic_write, write_json
+from usi_engine.learn.files import differences, named_weights
 from usi_engine.search.results import CENTIPAWNS
 
-CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
+CHECKPOINT, CURVE, LOG = "checkpoint.npz", "curve.json", "log.jsonl"
+LOG_SECONDS = 10.0
 CORPUS = "corpus"  # key of the corpus's fingerprint in the identity
 RUN_ONLY = ("device", "threads", "checkpoint_minutes")  # settings that the weights do not depend on
 
@@ -42,8 +43,7 @@ def identify(plan: Mapping[str, Any], corpus: str) -> dict[str, Any]:
     Their name gets a hash of the file. OSError, WeightsError.
     """
     settings = {name: value for name, value in plan.items() if name not in RUN_ONLY}
-    path = evaluation_file(plan["warm_start"]) if plan["warm_start"] else None
-    start = f"{plan['warm_start']} {digest_of(path)}" if path else ""
+    start = named_weights(plan["warm_start"]) if plan["warm_start"] else ""
     return settings | {"score_scale": CENTIPAWNS, CORPUS: corpus, "warm_start": start}
 
 
@@ -64,17 +64,51 @@ def add_point(folder: Path, curve: Curve, point: dict[str, float]) -> None:
     print(", ".join(figures), flush=True)
 
 
-def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any]) -> None:
+class TrainingLog:
+    """The log of a run: a line of JSON every LOG_SECONDS and at the end of an epoch. `begun`: positions before."""
+
+    def __init__(self, folder: Path, begun: int) -> None:
+        self._rows = KeptRows(folder / LOG)
+        self._positions, self._at = begun, time.monotonic()  # of the last row
+
+    def add(self, positions: int, loss: float, rate: float, epoch_ends: bool) -> None:
+        """Add a row if it is due. OSError."""
+        seconds = time.monotonic() - self._at
+        if seconds >= LOG_SECONDS or epoch_ends:
+            speed = round((positions - self._positions) / max(seconds, 1e-3))
+            row = {"positions": positions, "loss": loss, "rate": rate, "positions_a_second": speed}
+            self._rows.add({"time": round(time.time())} | row)
+            self._positions, self._at = positions, self._at + seconds
+
+
+def ignore_epoch(_: int) -> None:
+    """Do nothing at the end of an epoch."""
+
+
+def keeping(export: Callable[[Path], object], out: Path, every: int) -> Callable[[int], None]:
+    """Return a function that exports the weights of every N-th epoch; 0: of none. `out` gets the epoch's number."""
+
+    def keep(epoch: int) -> None:
+        if every and epoch % every == 0:
+            export(out.with_stem(f"{out.stem}.{epoch}"))
+
+    return keep
+
+
+def save_checkpoint(
+    folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any], *, finished: bool
+) -> None:
     """Write a checkpoint; the old one is replaced when the new one is complete."""
     with atomic_write(folder / CHECKPOINT) as part, part.open("wb") as file:
-        np.savez(file, _plan=json.dumps(identity), _curve=json.dumps(curve), **arrays)
+        np.savez(file, _plan=json.dumps(identity), _curve=json.dumps(curve), _finished=finished, **arrays)
 
 
 @contextmanager
 def open_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Iterator[tuple[Any, Curve] | None]:
     """Yield the arrays by name, each read on access, and the curve; None if there is no checkpoint.
 
-    ValueError if the identity differs, or if the file is damaged; errors of the block count as damage.
+    A finished run may go on for more epochs. ValueError if the identity differs otherwise, or if the file is damaged;
+    errors of the block count as damage.
     """
     path = folder / CHECKPOINT
     if not path.exists():
@@ -82,7 +116,10 @@ def open_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Iterator[tuple
         return
     try:
         with path.open("rb") as file, np.load(file) as arrays:
-            check_plan(path, json.loads(str(arrays["_plan"])), identity)
+            found = json.loads(str(arrays["_plan"]))
+            if "_finished" in arrays and arrays["_finished"] and found["epochs"] < identity["epochs"]:
+                found["epochs"] = identity["epochs"]
+            check_plan(path, found, identity)
             yield arrays, json.loads(str(arrays["_curve"]))
     except WrongPlan:
         raise
@@ -107,6 +144,5 @@ def check_plan(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
     if isinstance(found, dict) and found | {CORPUS: None} == expected | {CORPUS: None}:
         other = "another corpus"
     elif isinstance(found, dict):
-        differing = (f"{name} {found.get(name)!r}" for name in expected if found.get(name) != expected[name])
-        other += f" ({', '.join(differing)})"[:200]
+        other += f" ({differences(found, expected)})"[:200]
     raise WrongPlan(f"{path} belongs to {other}; choose another --out or remove this file")

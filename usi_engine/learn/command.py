@@ -24,10 +24,12 @@ GAMES_HELP = "files of games"
 WEIGHTS_HELP = f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}"
 MOST_EPOCHS = 1000
 MOST_BATCH = 1 << 20
+MOST_EXPONENT = 8
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
-NETWORK_OPTIONS = ("device", "batch", "tempo", "rate", "decay", "seed")  # of train, not for KPP
+NETWORK_OPTIONS = ("device", "batch", "tempo", "rate", "decay", "loss_exponent", "seed")  # of train, not for KPP
 # Options of train that are fields of the plan of a network.
 NETWORK_SETTINGS = ["batch", "device", "threads", "positions", "result_share", "tempo", "warm_start", "decay", "seed"]
+NETWORK_SETTINGS += ["loss_exponent"]
 # Options of selfplay that are fields of its rules.
 SELFPLAY_SETTINGS = ["random_plies", "opening_margin", "later_random_share", "play_out_share"]
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
@@ -95,6 +97,9 @@ def add_train(commands: Commands) -> None:
         default=0.0,
         help="share of the game result in the target, 0 to 1 (default 0)",
     )
+    exponent = "exponent of the error of the winning chance, such as 2.5 (default: the cross entropy); not for KPP"
+    add("--loss-exponent", type=real(1, MOST_EXPONENT), default=0.0, help=exponent)
+    add("--keep", type=whole(), default=0, help="keep the weights of every KEEP-th epoch too, as FILE.EPOCH (0: none)")
     add("--tempo", type=whole(0, MOST_TEMPO), default=tempo, help=f"centipawns left out of network values ({tempo})")
     add(
         "--warm-start",
@@ -241,7 +246,7 @@ def train_nnue(args: argparse.Namespace, network: str, extra: dict[str, str]) ->
     rate = args.rate or (WARM_START_RATE if args.warm_start else NetworkPlan.rate)
     plan = NetworkPlan(network, epochs, rate=rate, **{name: getattr(args, name) for name in NETWORK_SETTINGS})
     try:
-        return train_network(plan, args.corpus, args.out, extra)
+        return train_network(plan, args.corpus, args.out, extra, args.keep)
     except RuntimeError as error:  # of torch: too little memory, or an operation that the device lacks
         raise ValueError(f"torch: {first_sentence(error)}") from None
 
@@ -249,7 +254,7 @@ def train_nnue(args: argparse.Namespace, network: str, extra: dict[str, str]) ->
 def check_kpp_options(args: argparse.Namespace) -> None:
     """Raise ValueError for options that KPP weights do not have."""
     usual = parser().parse_args(["train", "", "--out", ""])
-    given = [f"--{name}" for name in NETWORK_OPTIONS if getattr(args, name) != getattr(usual, name)]
+    given = [f"--{name.replace('_', '-')}" for name in NETWORK_OPTIONS if getattr(args, name) != getattr(usual, name)]
     if given:
         raise ValueError(f"{', '.join(given)}: for networks only, not for KPP weights")
     if args.threads > 2:
@@ -258,6 +263,7 @@ def check_kpp_options(args: argparse.Namespace) -> None:
 
 def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
     """Train KPP weights and write them; return the size of the file."""
+    from usi_engine.learn.checkpoint import keeping  # noqa: PLC0415
     from usi_engine.learn.kpp import Plan, Training, warm_start_plan  # noqa: PLC0415
 
     check_kpp_options(args)
@@ -271,7 +277,7 @@ def train_kpp(args: argparse.Namespace, extra: dict[str, str]) -> int:
     if args.warm_start:
         plan = warm_start_plan(plan, args.warm_start)
     training = Training(args.corpus, args.out.with_name(args.out.name + ".run"), plan)
-    training.run()
+    training.run(keeping(lambda path: training.export(path, extra), args.out, args.keep))
     return training.export(args.out, extra)
 
 

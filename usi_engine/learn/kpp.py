@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,10 +32,12 @@ from usi_engine.evaluation.names import WeightsError
 from usi_engine.files import atomic_write, make_folder
 from usi_engine.learn.checkpoint import (
     Curve,
+    TrainingLog,
     add_point,
     checked_count,
     describe,
     identify,
+    ignore_epoch,
     open_checkpoint,
     save_checkpoint,
 )
@@ -199,19 +201,25 @@ class Training:
             epoch, at = divmod(self.done, self.file.count)
             yield epoch, sort_by_zones(self.file.read(at, BLOCK))
 
-    def run(self) -> None:
-        """Train to the end, from the checkpoint if there is one."""
+    def run(self, epoch_done: Callable[[int], None] = ignore_epoch) -> None:
+        """Train to the end, from the checkpoint if there is one. Call `epoch_done` with the number of each epoch."""
         self.resume()
+        log = TrainingLog(self.folder, self.done)
         saved = time.monotonic()
         with Progress(POSITIONS, self.total, self.done, REPORT_SECONDS) as progress:
             for epoch, positions in self.blocks():
-                loss = self.learn(positions, self.rates(epoch)) / len(positions)
+                rates = self.rates(epoch)
+                loss = self.learn(positions, rates) / len(positions)
                 self.done += len(positions)
+                epoch_ends = self.done % self.file.count == 0
+                log.add(self.done, loss, rates[0], epoch_ends)
                 due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
-                if due or self.done % self.file.count == 0:
+                if due or epoch_ends:
                     add_point(self.folder, self.curve, self.point(epoch))
                     self.save()
                     saved = time.monotonic()
+                if epoch_ends:
+                    epoch_done(epoch + 1)
                 progress.add(len(positions), note=f"squared error {loss:.5f}")
 
     def rates(self, epoch: int) -> list[float]:
@@ -244,7 +252,7 @@ class Training:
             initial = np.float32(self.initial_accumulator(name))
             indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
             arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
-        save_checkpoint(self.folder, self.identity, self.curve, arrays)
+        save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError if it is damaged or of another plan or corpus."""

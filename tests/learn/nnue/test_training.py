@@ -19,12 +19,15 @@ from core_ext.engine import Network
 from tests.learn.nnue.test_model import play, words_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.network_file import read_network
+from usi_engine.files import KeptRows
+from usi_engine.learn.checkpoint import LOG
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.batches import Batches, Mirror, training_file
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.nnue.inputs import PLY
+from usi_engine.learn.nnue.model import summed_loss
 from usi_engine.learn.nnue.plan import NetworkPlan
-from usi_engine.learn.nnue.train import NetworkTraining, draw_curve, fit_progress
+from usi_engine.learn.nnue.train import NetworkTraining, draw_curve, fit_progress, train_network
 
 PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
 SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)
@@ -97,6 +100,48 @@ def test_training_lowers_the_divergence(corpus: Path, tmp_path: Path, plan: Netw
     first, last = training.curve[0], training.curve[-1]
     assert last["divergence"] < 0.9 * first["divergence"] and last["correlation"] > 0.3
     assert last["rounded_divergence"] < 1.1 * last["divergence"]
+
+
+def test_the_loss_may_be_a_power_of_the_error(corpus: Path, tmp_path: Path) -> None:
+    logit, target = torch.tensor([0.0, 2.0]), torch.tensor([0.9, 0.5])
+    expected = 3 * 0.4**2.5 + (torch.sigmoid(logit[1]) - 0.5) ** 2.5
+    assert summed_loss(logit, target, torch.tensor([3.0, 1.0]), 2.5).item() == pytest.approx(float(expected))
+    training = train(corpus, tmp_path / "power", replace(PLAN, loss_exponent=2.5, epochs=4))
+    usual = train(corpus, tmp_path / "usual", replace(PLAN, epochs=4))
+    losses = [[row["loss"] for row in KeptRows(run.folder / LOG).rows] for run in (training, usual)]
+    assert losses[0][-1] < 0.7 * losses[0][0] and losses[0][0] < losses[1][0]  # of errors below 1
+    assert training.curve[-1]["divergence"] < training.curve[0]["divergence"] != usual.curve[0]["divergence"]
+
+
+def test_a_finished_run_goes_on_for_more_epochs(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    train(corpus, tmp_path, replace(PLAN, epochs=2))
+    more = train(corpus, tmp_path, PLAN)
+    assert more.done == more.total == trained.total and [point["epoch"] for point in more.curve] == [1, 2, 3]
+    assert [row["positions"] for row in KeptRows(tmp_path / LOG).rows][-1] == more.done * PLAN.batch
+    unfinished = NetworkTraining(corpus, tmp_path, replace(PLAN, epochs=4))
+    unfinished.resume()
+    unfinished.save()  # before its last epoch
+    for epochs in (3, 5):
+        with pytest.raises(ValueError, match=r"another plan \(epochs 4\);"):
+            train(corpus, tmp_path, replace(PLAN, epochs=epochs))
+
+
+def test_networks_of_some_epochs_stay(
+    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without matplotlib there are no curves. The log has each epoch's end and the rates of training."""
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    train_network(PLAN, corpus, tmp_path / "nn.bin", {}, keep=2)
+    names = {"nn.2.bin", "nn.2.card.json", "nn.bin", "nn.card.json", "nn.bin.run"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    trained.export(tmp_path / "other.bin", {})
+    whole, kept = (tmp_path / "nn.bin").read_bytes(), (tmp_path / "nn.2.bin").read_bytes()
+    assert whole == (tmp_path / "other.bin").read_bytes() and kept != whole and len(kept) == len(whole)
+    rows = KeptRows(tmp_path / "nn.bin.run" / LOG).rows
+    epoch = trained.batches.per_epoch * PLAN.batch
+    assert [row["positions"] for row in rows] == [epoch, 2 * epoch, 3 * epoch]
+    assert all(row["positions_a_second"] > 0 for row in rows)
+    assert PLAN.rate > rows[0]["rate"] > rows[1]["rate"] > rows[2]["rate"] > 0 < rows[2]["loss"] < rows[0]["loss"]
 
 
 def test_the_same_seed_gives_the_same_bytes(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:

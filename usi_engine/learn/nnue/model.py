@@ -241,10 +241,11 @@ class Network:
         found[inputs.rows[used]] = torch.cat(parts)[used]
         return found[: int(used.sum())]
 
-    def learn(self, inputs: Inputs, rounded: bool, positions: int) -> Tensor:
-        """Set the gradients of the mean loss over `positions`; return the summed divergence of this batch.
+    def learn(self, inputs: Inputs, rounded: bool, positions: int, exponent: float = 0.0) -> Tensor:
+        """Set the gradients of the mean loss over `positions`; return the summed loss of this batch.
 
-        The loss is the cross entropy, whose least value, the targets' own entropy, is left out of what is returned.
+        The loss is the cross entropy, whose least value, the targets' own entropy, is left out of what is returned, or
+        the error of the winning chance to the power of `exponent`.
         """
         table = self.table()
         rows = table.detach()
@@ -255,14 +256,21 @@ class Network:
         for at, stacks in inputs.chunks(self.chunk(len(inputs.rows))):
             part = sums[:, at].detach().requires_grad_()
             logit = self.outputs(dense, part + dense["bias"], stacks, rounded) / LOGIT
-            loss = F.binary_cross_entropy_with_logits(logit, inputs.target[at], inputs.weight[at], reduction="sum")
+            loss = summed_loss(logit, inputs.target[at], inputs.weight[at], exponent)
             (loss / positions).backward()
             sums[:, at] = part.grad
             total += loss.detach()
         table.backward(places.gradient(sums.flatten(0, 1)))
         for name, copy in dense.items():
             self.parameters[name].grad = copy.grad
-        return total - (entropy(inputs.target) * inputs.weight).sum()
+        return total if exponent else total - (entropy(inputs.target) * inputs.weight).sum()
+
+
+def summed_loss(logit: Tensor, target: Tensor, weight: Tensor, exponent: float) -> Tensor:
+    """Return the sum of the errors of the winning chance to the power of `exponent`; 0: the sum of cross entropies."""
+    if exponent:
+        return ((torch.sigmoid(logit) - target).abs().pow(exponent) * weight).sum()
+    return F.binary_cross_entropy_with_logits(logit, target, weight, reduction="sum")
 
 
 def unchanged(values: Tensor) -> Tensor:

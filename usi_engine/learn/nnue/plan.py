@@ -27,6 +27,7 @@ class NetworkPlan:
     epsilon: float = 1e-8  # of Adam; larger values slow down weights with small gradients
     rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
     result_share: float = 0.0
+    loss_exponent: float = 0.0  # of the error of the winning chance; 0: the cross entropy
     # Centipawns for the right to move, left out of the exported network's values. Scores include it; pruning margins
     # and quiescence need values without it. Chosen by games (docs/findings.md).
     tempo: int = 60

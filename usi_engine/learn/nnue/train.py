@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -29,10 +28,13 @@ from usi_engine.evaluation.parts import BONAPIECES, SQUARES
 from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.checkpoint import (
     Curve,
+    TrainingLog,
     add_point,
     checked_count,
     describe,
     identify,
+    ignore_epoch,
+    keeping,
     open_checkpoint,
     save_checkpoint,
 )
@@ -146,26 +148,30 @@ class NetworkTraining:
 
     # ---- run ----
 
-    def run(self) -> None:
-        """Train to the end, from the checkpoint if there is one."""
+    def run(self, epoch_done: Callable[[int], None] = ignore_epoch) -> None:
+        """Train to the end, from the checkpoint if there is one. Call `epoch_done` with the number of each epoch."""
         self.resume()
         saved = time.monotonic()
-        losses, note = [], ""
+        losses, loss, log = [], 0.0, TrainingLog(self.folder, self.done * self.batches.size)
         shows = self.ranks.is_first
         with Progress("steps", self.total * shows, self.done, REPORT_SECONDS * shows) as progress:
             for words, mirror in self.batches.from_batch(self.done, self.total):
                 losses.append(self.learn(words, mirror))
                 self.done += 1
-                if self.done % REPORT_STEPS == 0:
-                    note, losses = f"divergence {float(sum(losses)) / len(losses) / self.batches.part:.5f}", []
-                progress.add(1, self.batches.size, note)
                 epoch_ends = self.done % self.batches.per_epoch == 0
+                if self.done % REPORT_STEPS == 0 or epoch_ends:
+                    loss, losses = float(sum(losses)) / len(losses) / self.batches.part, []
+                    if shows:
+                        log.add(self.done * self.batches.size, loss, self.rate(), epoch_ends)
+                progress.add(1, self.batches.size, f"loss {loss:.5f}")
                 due = epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
                 if due and shows:
                     if epoch_ends:
                         self.measure()
                     self.save()
                     saved = time.monotonic()
+                    if epoch_ends:
+                        epoch_done(self.done // self.batches.per_epoch)
 
     def to_device(self, positions: Positions, mirror: Mirror) -> tuple[Tensor, Tensor]:
         """Return the words and mirror bits of positions on the device."""
@@ -181,7 +187,8 @@ class NetworkTraining:
     def step(self, rounded: bool, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step at the present rates, with operations of the device alone."""
         self.optimizer.zero_grad()
-        loss = self.network.learn(self.expander(words, mirror), rounded, self.batches.size)
+        inputs = self.expander(words, mirror)
+        loss = self.network.learn(inputs, rounded, self.batches.size, self.plan.loss_exponent)
         self.ranks.add_up(value.grad for value in self.network.parameters.values())
         self.optimizer.step()
         self.network.keep_in_range()
@@ -224,7 +231,7 @@ class NetworkTraining:
             for suffix, tensor in (("", value), ("_m", state["exp_avg"]), ("_v", state["exp_avg_sq"])):
                 arrays[name + suffix] = tensor.detach().cpu().numpy()
         arrays["_progress_bias"], arrays["_progress"] = read_progress(self.expander)
-        save_checkpoint(self.folder, self.identity, self.curve, arrays)
+        save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
 
     def resume(self) -> None:
         """Load the checkpoint. ValueError if it is damaged or of another plan or corpus. Without one, fit progress."""
@@ -267,8 +274,13 @@ class NetworkTraining:
 
 
 def draw_curve(curve: Curve, path: Path, title: str) -> None:
-    """Draw the divergence on held-out positions by epochs."""
-    axes = (figure := matplotlib.figure.Figure(layout="constrained")).subplots()
+    """Draw the divergence on held-out positions by epochs, if matplotlib is installed."""
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
+    except ImportError:
+        print(f"{path} is not drawn without matplotlib")
+        return
+    axes = (figure := Figure(layout="constrained")).subplots()
     for name in ("divergence", "rounded_divergence"):
         points = [(point["epoch"], point[name]) for point in curve if name in point]
         axes.plot(*zip(*points, strict=True), marker="o", label=name.replace("_", " ")) if points else None
@@ -277,13 +289,14 @@ def draw_curve(curve: Curve, path: Path, title: str) -> None:
     figure.savefig(path)
 
 
-def train_network(plan: NetworkPlan, corpus: Path, out: Path, extra: dict[str, Any]) -> int:
+def train_network(plan: NetworkPlan, corpus: Path, out: Path, extra: dict[str, Any], keep: int = 0) -> int:
     """Train a network and write it to `out`; return its size, 0 in all processes but the first.
 
-    `extra` is added to its card. OSError, ValueError, WeightsError.
+    `extra` is added to its card. With `keep`, every keep-th epoch's network stays too. OSError, ValueError,
+    WeightsError.
     """
     training = NetworkTraining(corpus, out.with_name(out.name + ".run"), plan)
-    training.run()
+    training.run(keeping(lambda path: training.export(path, extra), out, keep))
     size = training.export(out, extra) if training.ranks.is_first else 0
     training.ranks.wait()
     return size
