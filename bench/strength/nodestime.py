@@ -59,6 +59,9 @@ class NodeControl:
         """Return True: this clock has no minimum time."""
         return True
 
+    def keep_searching(self) -> None:
+        """Do nothing: this clock does not ponder."""
+
 
 class ClockPlayer:
     """Player with a clock. It never loses on time: after an overstep only increments are left."""
