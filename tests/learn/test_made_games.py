@@ -66,6 +66,12 @@ def test_other_settings_are_refused_by_name(
     assert b"# made" not in out.read_bytes() and len(read_games(out)) > 1
 
 
+@pytest.mark.parametrize("out", ["none/out.tsv", "none/out.games"])
+def test_a_missing_folder_is_an_error_of_one_line(tmp_path: Path, out: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selfplay", "--games", "1", "--out", str(tmp_path / out), "--weights", "material"]) == 2
+    assert capsys.readouterr().err == f"{tmp_path / out}: No such file or directory\n"
+
+
 def test_a_head_is_no_game_and_counts_as_a_line(few_games: Path, tmp_path: Path) -> None:
     games = tmp_path / "games.tsv"
     games.write_text(f"{HEAD}{{}}\n{few_games.read_text()}nothing\n")

@@ -81,10 +81,6 @@ class TrainingLog:
             self._positions, self._at = positions, self._at + seconds
 
 
-def ignore_epoch(_: int) -> None:
-    """Do nothing at the end of an epoch."""
-
-
 def keeping(export: Callable[[Path], object], out: Path, every: int) -> Callable[[int], None]:
     """Return a function that exports the weights of every N-th epoch; 0: of none. `out` gets the epoch's number."""
 

@@ -24,7 +24,6 @@ GAMES_HELP = "files of games"
 WEIGHTS_HELP = f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}"
 MOST_EPOCHS = 1000
 MOST_BATCH = 1 << 20
-MOST_EXPONENT = 8
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
 NETWORK_OPTIONS = ("device", "batch", "tempo", "rate", "decay", "loss_exponent", "seed")  # of train, not for KPP
 # Options of train that are fields of the plan of a network.
@@ -98,7 +97,7 @@ def add_train(commands: Commands) -> None:
         help="share of the game result in the target, 0 to 1 (default 0)",
     )
     exponent = "exponent of the error of the winning chance, such as 2.5 (default: the cross entropy); not for KPP"
-    add("--loss-exponent", type=real(1, MOST_EXPONENT), default=0.0, help=exponent)
+    add("--loss-exponent", type=real(1, 8), default=0.0, help=exponent)
     add("--keep", type=whole(), default=0, help="keep the weights of every KEEP-th epoch too, as FILE.EPOCH (0: none)")
     add("--tempo", type=whole(0, MOST_TEMPO), default=tempo, help=f"centipawns left out of network values ({tempo})")
     add(

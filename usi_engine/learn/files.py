@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from usi_engine.files import digest_of
+from usi_engine.files import digest_of, naming_errors
 from usi_engine.learn.game import SourceError
 
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"  # of a corpus
@@ -73,6 +73,8 @@ def locked(written: Path, lock_file: Path) -> Iterator[None]:
 
     SQLite locks files on every system, until the process is killed. Where a disk knows no locks, there is none.
     """
+    with naming_errors(written):
+        lock_file.touch()
     lock = sqlite3.connect(lock_file, timeout=0)
     try:
         lock.execute("BEGIN EXCLUSIVE")

@@ -18,7 +18,6 @@ from usi_engine.learn.game import HEAD, ScoredGame, SourceError, parse_game_line
 from usi_engine.records.faults import Fault
 
 TEXT_SUFFIX, PACKED_SUFFIX = ".tsv", ".games"
-LONGEST_HEAD = 1 << 20  # bytes
 BLOCK = 1000  # games in a block of packed games, except the last block
 WRITE_SECONDS = 30.0  # after which the last block is written again, with the games that have come since
 CUT_LINE = re.compile(rb"[bwd](\t[^\t\n]*){0,3}")
@@ -42,10 +41,7 @@ def complete_games(path: Path) -> Iterator[tuple[ScoredGame, int]]:
 
 
 class TextFile:
-    """A text file, open for appending. `keys` are those of the games in it when it was opened.
-
-    A file without games begins with the line `head`.
-    """
+    """A text file, open for appending. `keys` are those of the games in it; without any it begins with `head`."""
 
     def __init__(self, path: Path, head: str) -> None:
         self.keys: list[int] = []
@@ -140,12 +136,10 @@ def checked(path: Path, game: ScoredGame | Fault) -> ScoredGame:
 
 def check_made(path: Path, made: Mapping[str, Any]) -> None:
     """Raise SourceError if a file of games says that it was made with other settings."""
-    head = ""
-    if path.suffix.lower() == PACKED_SUFFIX:
-        head = read_head(path)
-    elif path.exists():
-        with path.open("rb") as file:
-            head = file.readline(LONGEST_HEAD).decode(errors="replace")
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        head = read_head(path) if path.suffix.lower() == PACKED_SUFFIX else file.readline()
     found = parsed(head.removeprefix(HEAD).encode()) if head.startswith(HEAD) else None
     if isinstance(found, dict) and (other := differences(found, json.loads(json.dumps(made)))):
         raise SourceError(f"--out {path}: was made with other settings ({other}); choose another --out")

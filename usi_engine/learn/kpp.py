@@ -30,17 +30,7 @@ from core_ext.training import (
 from usi_engine.evaluation.kpp_file import Folded, Words, read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.files import atomic_write, make_folder
-from usi_engine.learn.checkpoint import (
-    Curve,
-    TrainingLog,
-    add_point,
-    checked_count,
-    describe,
-    identify,
-    ignore_epoch,
-    open_checkpoint,
-    save_checkpoint,
-)
+from usi_engine.learn import checkpoint
 from usi_engine.learn.corpus.batches import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.corpus.chances import Positions, agreement
 from usi_engine.learn.files import HELD_OUT
@@ -182,10 +172,10 @@ class Training:
                 load_model(self.trainer, folded)
             except WeightsError as error:
                 raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
-        self.identity = identify(asdict(plan), fingerprint(corpus))
+        self.identity = checkpoint.identify(asdict(plan), fingerprint(corpus))
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
-        self.done, self.curve = 0, Curve()  # `done`: positions trained on, in all epochs
+        self.done, self.curve = 0, checkpoint.Curve()  # `done`: positions trained on, in all epochs
         make_folder(folder)
 
     def initial_accumulator(self, name: str) -> float:
@@ -201,10 +191,10 @@ class Training:
             epoch, at = divmod(self.done, self.file.count)
             yield epoch, sort_by_zones(self.file.read(at, BLOCK))
 
-    def run(self, epoch_done: Callable[[int], None] = ignore_epoch) -> None:
+    def run(self, epoch_done: Callable[[int], object] = lambda _: None) -> None:
         """Train to the end, from the checkpoint if there is one. Call `epoch_done` with the number of each epoch."""
         self.resume()
-        log = TrainingLog(self.folder, self.done)
+        log = checkpoint.TrainingLog(self.folder, self.done)
         saved = time.monotonic()
         with Progress(POSITIONS, self.total, self.done, REPORT_SECONDS) as progress:
             for epoch, positions in self.blocks():
@@ -215,7 +205,7 @@ class Training:
                 log.add(self.done, loss, rates[0], epoch_ends)
                 due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
                 if due or epoch_ends:
-                    add_point(self.folder, self.curve, self.point(epoch))
+                    checkpoint.add_point(self.folder, self.curve, self.point(epoch))
                     self.save()
                     saved = time.monotonic()
                 if epoch_ends:
@@ -252,20 +242,20 @@ class Training:
             initial = np.float32(self.initial_accumulator(name))
             indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
             arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
-        save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
+        checkpoint.save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError if it is damaged or of another plan or corpus."""
-        with open_checkpoint(self.folder, self.identity) as saved:
+        with checkpoint.open_checkpoint(self.folder, self.identity) as saved:
             if saved is None:
                 return
             arrays, curve = saved
-            self.done, self.curve = checked_count(arrays["_positions"], self.total), curve
+            self.done, self.curve = checkpoint.checked_count(arrays["_positions"], self.total), curve
             for name in self.trainer.terms:
                 self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Quantise and write the weights with their card; return the size of the file."""
-        card = describe(self.plan.model, self.card, asdict(self.plan), self.done, self.curve)
+        card = checkpoint.describe(self.plan.model, self.card, asdict(self.plan), self.done, self.curve)
         with atomic_write(path) as part:
             return save_weights(part, export(self.trainer), card | extra)

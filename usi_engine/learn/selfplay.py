@@ -181,11 +181,10 @@ def rescore(pool: PlayerPool, paths: list[Path], out: Path, share: float) -> tup
     the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
     """
     with reserved(out, pool.made("rescore", share=share), TEXT_SUFFIX, inputs=paths) as head:
-        make = partial(rescored, share=share)
         keys = [game.key for game, _ in complete_games(out)] if out.exists() else []
         if [game.key for _, _, game in islice(GameSource(paths).games(), len(keys))] != keys:
             raise SourceError(f"--out {out}: its games are not the first of the input; nothing is added to this file")
-        return append_games(pool, paths, out, make, head=head, begun=len(keys), stays=True)
+        return append_games(pool, paths, out, partial(rescored, share=share), head=head, begun=len(keys), stays=True)
 
 
 # ---- off-game positions ----

@@ -23,7 +23,7 @@ from usi_engine import __version__
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.files import atomic_write, make_folder, write_json
 from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
-from usi_engine.learn.corpus.chances import Positions, mean_results, mean_scores, smoothed
+from usi_engine.learn.corpus.chances import Positions, averaged, smoothed
 from usi_engine.learn.corpus.sources import Chunk, detect_format, read_chunks
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import Item, SkippedItems, SourceError, ValuedMoves
@@ -41,14 +41,6 @@ def is_held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDA
     """Return whether each game is held out: about one in `every`, never number 0."""
     drawn = mixed_hash(games.astype(np.uint64), seed) % np.uint64(every) == 0
     return np.asarray(drawn & (games != 0), dtype=np.bool_)
-
-
-def averaged(positions: Positions) -> Positions:
-    """Return each distinct position once, with the mean of its scores and that of its results."""
-    _, firsts, groups = np.unique(positions["key"], return_index=True, return_inverse=True)
-    found = positions[firsts]
-    found["score"], found["result"] = mean_scores(positions, groups), mean_results(positions, groups)
-    return found
 
 
 def split(positions: Positions, every: int, seed: int) -> tuple[Positions, Positions]:

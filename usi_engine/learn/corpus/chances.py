@@ -58,18 +58,15 @@ def winning_chances(values: npt.NDArray[Any]) -> Chances:
     return 1.0 / (1.0 + np.exp(np.asarray(values, np.float64) / -CENTIPAWNS))
 
 
-def mean_scores(positions: Positions, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:
-    """Return the mean score of each group of positions, as winning chances; NO_SCORE if none has a score."""
-    scored = positions["score"] != NO_SCORE
-    chances = means(winning_chances(positions["score"]), scored, groups)
-    scores = CENTIPAWNS * np.log(chances / (1 - chances))
-    return np.where(np.isnan(chances), NO_SCORE, np.rint(np.nan_to_num(scores))).astype(np.int16)
-
-
-def mean_results(positions: Positions, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
-    """Return the mean result of each group of positions; NO_RESULT if none has a result."""
-    results = means(positions["result"], positions["result"] != NO_RESULT, groups)
-    return np.where(np.isnan(results), NO_RESULT, np.rint(np.nan_to_num(results))).astype(np.int8)
+def averaged(positions: Positions) -> Positions:
+    """Return each distinct position once, with the mean of its scores, as winning chances, and that of its results."""
+    _, firsts, groups = np.unique(positions["key"], return_index=True, return_inverse=True)
+    found, scores, results = positions[firsts], positions["score"], positions["result"]
+    chances = means(winning_chances(scores), scores != NO_SCORE, groups)
+    scores, results = CENTIPAWNS * np.log(chances / (1 - chances)), means(results, results != NO_RESULT, groups)
+    found["score"] = np.nan_to_num(np.rint(scores), nan=NO_SCORE)
+    found["result"] = np.nan_to_num(np.rint(results), nan=NO_RESULT)
+    return found
 
 
 def means(values: npt.NDArray[Any], known: npt.NDArray[np.bool_], groups: npt.NDArray[np.int64]) -> Chances:

@@ -145,7 +145,7 @@ def read_blocks(path: Path) -> Iterator[tuple[int, list[PackedGame]]]:
 
 def read_head(path: Path) -> str:
     """Return the line that says how the file was made; empty if there is none or the first block is cut off."""
-    with suppress(FileNotFoundError, ValueError, lzma.LZMAError), path.open("rb") as file:
+    with suppress(ValueError, lzma.LZMAError), path.open("rb") as file:
         if file.read(len(MAGIC)) == MAGIC:
             heads = read_stream(file, path.stat().st_size).decode()
             return heads[: heads.find("\n") + 1] if heads.startswith(HEAD) else ""

@@ -29,7 +29,6 @@ from usi_engine.records.games import Game, read_games
 LINES = 128  # in a chunk
 LONGEST_LINE = 1 << 20  # characters
 NOT_A_GAME = "a position with scored moves is not a game"
-NO_SCORES = "its moves have no scores; `learn rescore` gives them"
 SCORE = re.compile(r"^\*\* ([-+]?\d{1,9})(?= |$)", re.M)
 
 
@@ -193,7 +192,7 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
             try:
                 positions = [write(position) for position in packed.packed_positions(game)]
                 if game.moves and not positions:
-                    raise SourceError(NO_SCORES)
+                    raise SourceError("its moves have no scores; `learn rescore` gives them")
             except ValueError as error:
                 source.skipped.add(place, str(error))
                 positions = []

@@ -26,18 +26,7 @@ from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.evaluation.parts import BONAPIECES, SQUARES
 from usi_engine.files import atomic_write, make_folder, write_json
-from usi_engine.learn.checkpoint import (
-    Curve,
-    TrainingLog,
-    add_point,
-    checked_count,
-    describe,
-    identify,
-    ignore_epoch,
-    keeping,
-    open_checkpoint,
-    save_checkpoint,
-)
+from usi_engine.learn import checkpoint
 from usi_engine.learn.corpus.batches import Batches, Mirror, PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.corpus.chances import Positions, agreement, scores_differ
 from usi_engine.learn.files import HELD_OUT
@@ -113,13 +102,13 @@ class NetworkTraining:
         self.expander = Expander(architecture, self.device, plan.result_share)
         if plan.warm_start:
             self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
-        self.identity = identify(asdict(plan), fingerprint(corpus))
+        self.identity = checkpoint.identify(asdict(plan), fingerprint(corpus))
         self.step_sizes = torch.tensor([STEP_SIZES[name] for name in self.network.parameters], device=self.device)
         self.rates = torch.zeros_like(self.step_sizes)
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
         self.steps = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
-        self.done, self.curve = 0, Curve()  # `done`: steps
+        self.done, self.curve = 0, checkpoint.Curve()  # `done`: steps
         make_folder(folder)
 
     def adam(self) -> torch.optim.Optimizer:
@@ -148,11 +137,11 @@ class NetworkTraining:
 
     # ---- run ----
 
-    def run(self, epoch_done: Callable[[int], None] = ignore_epoch) -> None:
+    def run(self, epoch_done: Callable[[int], object] = lambda _: None) -> None:
         """Train to the end, from the checkpoint if there is one. Call `epoch_done` with the number of each epoch."""
         self.resume()
         saved = time.monotonic()
-        losses, loss, log = [], 0.0, TrainingLog(self.folder, self.done * self.batches.size)
+        losses, loss, log = [], 0.0, checkpoint.TrainingLog(self.folder, self.done * self.batches.size)
         shows = self.ranks.is_first
         with Progress("steps", self.total * shows, self.done, REPORT_SECONDS * shows) as progress:
             for words, mirror in self.batches.from_batch(self.done, self.total):
@@ -187,8 +176,7 @@ class NetworkTraining:
     def step(self, rounded: bool, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step at the present rates, with operations of the device alone."""
         self.optimizer.zero_grad()
-        inputs = self.expander(words, mirror)
-        loss = self.network.learn(inputs, rounded, self.batches.size, self.plan.loss_exponent)
+        loss = self.network.learn(self.expander(words, mirror), rounded, self.batches.size, self.plan.loss_exponent)
         self.ranks.add_up(value.grad for value in self.network.parameters.values())
         self.optimizer.step()
         self.network.keep_in_range()
@@ -217,7 +205,7 @@ class NetworkTraining:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
         point = {"epoch": float(self.done // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
-        add_point(self.folder, self.curve, point)
+        checkpoint.add_point(self.folder, self.curve, point)
         if scores_differ(self.held_out) and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
 
@@ -231,16 +219,16 @@ class NetworkTraining:
             for suffix, tensor in (("", value), ("_m", state["exp_avg"]), ("_v", state["exp_avg_sq"])):
                 arrays[name + suffix] = tensor.detach().cpu().numpy()
         arrays["_progress_bias"], arrays["_progress"] = read_progress(self.expander)
-        save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
+        checkpoint.save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
 
     def resume(self) -> None:
         """Load the checkpoint. ValueError if it is damaged or of another plan or corpus. Without one, fit progress."""
-        with open_checkpoint(self.folder, self.identity) as saved:
+        with checkpoint.open_checkpoint(self.folder, self.identity) as saved:
             if saved is None:
                 self.fit_progress()
                 return
             arrays, curve = saved
-            self.done, self.curve = checked_count(arrays["_step"], self.total), curve
+            self.done, self.curve = checkpoint.checked_count(arrays["_step"], self.total), curve
             for name, value in self.network.parameters.items():
                 given = [torch.from_numpy(arrays[name + suffix]).to(self.device) for suffix in ("", "_m", "_v")]
                 with torch.no_grad():
@@ -264,7 +252,7 @@ class NetworkTraining:
         order = active_order(architecture, None if sample is None else self.network.sums(sample, True))
         progress = read_progress(self.expander) if architecture.progress else None
         learned = self.done * self.batches.size
-        card = describe(architecture.name, self.card, asdict(self.plan), learned, self.curve)
+        card = checkpoint.describe(architecture.name, self.card, asdict(self.plan), learned, self.curve)
         card |= {"fv_scale": FV_SCALE, TEMPO_KEY: self.plan.tempo, **extra}
         with atomic_write(path) as part:
             size = write_network(part, to_file(self.network, order, self.plan.tempo, progress))
@@ -273,7 +261,7 @@ class NetworkTraining:
         return size
 
 
-def draw_curve(curve: Curve, path: Path, title: str) -> None:
+def draw_curve(curve: checkpoint.Curve, path: Path, title: str) -> None:
     """Draw the divergence on held-out positions by epochs, if matplotlib is installed."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
@@ -292,11 +280,10 @@ def draw_curve(curve: Curve, path: Path, title: str) -> None:
 def train_network(plan: NetworkPlan, corpus: Path, out: Path, extra: dict[str, Any], keep: int = 0) -> int:
     """Train a network and write it to `out`; return its size, 0 in all processes but the first.
 
-    `extra` is added to its card. With `keep`, every keep-th epoch's network stays too. OSError, ValueError,
-    WeightsError.
+    `extra` is added to its card. `keep`: every keep-th epoch's stays too. OSError, ValueError, WeightsError.
     """
     training = NetworkTraining(corpus, out.with_name(out.name + ".run"), plan)
-    training.run(keeping(lambda path: training.export(path, extra), out, keep))
+    training.run(checkpoint.keeping(lambda path: training.export(path, extra), out, keep))
     size = training.export(out, extra) if training.ranks.is_first else 0
     training.ranks.wait()
     return size
