@@ -173,7 +173,7 @@ def test_a_checkpoint_of_another_corpus_is_refused(
 
 
 def test_an_error_without_a_text_means_a_cut_file(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path, {}, [], {}, finished=False)
+    save_checkpoint(tmp_path, {}, [], {})
     with pytest.raises(ValueError, match="is damaged: it is cut off; "), open_checkpoint(tmp_path, {}):
         raise EOFError
 

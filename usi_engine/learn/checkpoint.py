@@ -92,7 +92,7 @@ def keeping(export: Callable[[Path], object], out: Path, every: int) -> Callable
 
 
 def save_checkpoint(
-    folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any], *, finished: bool
+    folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any], *, finished: bool = False
 ) -> None:
     """Write a checkpoint; the old one is replaced when the new one is complete."""
     with atomic_write(folder / CHECKPOINT) as part, part.open("wb") as file:
