@@ -3,7 +3,7 @@
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MATE, StopToken, Table, Worker
+from core_ext.engine import DECLARATION, INFINITE, MATE, StopToken, Table, Worker
 from tests import positions
 from tests.shogi.slow_shogi import START, Game, Position
 
@@ -113,7 +113,7 @@ def test_a_try_named_by_searchmoves_wins() -> None:
     tries = [("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"), ("8K/9/9/9/9/9/9/4k4/9 w - 1", "5h5i")]
     for sfen, move in [*tries, ("9/4K4/9/9/9/9/9/4k4/9 b - 10", "5b5a")]:
         worker = Worker(Table(1), StopToken())
-        for rule, value in (("TryRule", MATE - 1), ("CSARule27", 0)):
+        for rule, value in (("TryRule", DECLARATION - 1), ("CSARule27", 0)):
             worker.configure(declaration=rule, max_moves=10)
             worker.set_root(Board(sfen), [move])
             found = worker.search(2, -INFINITE, INFINITE)
@@ -124,7 +124,7 @@ def test_a_declaration_after_the_last_move_wins() -> None:
     worker = Worker(Table(1), StopToken())
     worker.configure(declaration="CSARule27", max_moves=10)
     worker.set_root(Board("+R+RK+B+B4/PPPPPPPPP/SSSS5/9/9/9/9/9/8k w 4G4N4L9P 10"))
-    assert worker.search(1, -INFINITE, INFINITE) == 2 - MATE
+    assert worker.search(1, -INFINITE, INFINITE) == 2 - DECLARATION
 
 
 @pytest.mark.parametrize(
