@@ -175,7 +175,7 @@ def test_a_warm_start_moves_weights_little(corpus: Path, tmp_path: Path, package
     training.run()
     before, after = words_of(package), words_of(export(training.trainer))
     moved = {name: np.abs(after[name].astype(int) - words).max() for name, words in before.items()}
-    assert 0 < moved["kp"] < 96 and moved["kpp"] <= 4  # of 32 and of 4 in a centipawn
+    assert 0 < moved["kp"] < 96 and moved["kpp"] <= 6  # of 32 and of 4 in a centipawn
     sums = sums_of(training.trainer)
     del training  # two at once would take twice the memory
     resumed = Training(corpus, tmp_path, plan)
