@@ -94,7 +94,7 @@ def test_a_text_with_moves_is_no_empty_game(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["kif", "ki2", "csa", "jkf", "usi"])
 def test_python_reads_and_writes_records(kind: str) -> None:
-    """What `convert` can."""
+    """Python can read and write what `convert` can."""
     start = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
     game = Game.from_moves(["4a3b", "7g7f"], start, {"下手": "太郎", "上手": ""}, "TORYO")
     assert (game.board().moves(), game.result, game.players) == (["4a3b", "7g7f"], 1, ("太郎", ""))

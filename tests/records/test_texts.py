@@ -47,7 +47,7 @@ TEXTS = [text for kind in FORMATS for text in texts_of(kind)]
 
 
 def read_as(kind: str, text: str) -> dict[str, Any]:
-    """What a text is read as, or the error."""
+    """The record as JSON that a text is read as, or the error."""
     try:
         return described(FORMATS[kind].read(text))
     except FaultyText as error:

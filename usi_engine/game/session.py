@@ -76,7 +76,7 @@ Posted = Command | Load | QuitWhenDone
 
 
 class Busy(Enum):
-    """What a command does while a job runs.
+    """The effect of a command that arrives while a job runs.
 
     A command that waits may be overtaken, but by nothing that is for a later search: so no command waits for the end of
     a search that waits for a command behind it.
@@ -190,19 +190,20 @@ class Session:
         while not self._ended:
             if self._job is None and self._overtaken:
                 self._carry_out(self._overtaken.popleft())
-            elif not self._queue or (self._job is not None and self._ends_search(self._queue[0])):
+            elif not self._queue:
+                return
+            elif self._job is not None and WHILE_BUSY[type(self._queue[0])] is Busy.ENDS:
+                self._stop_waiting_search(self._job)
                 return
             elif self._job is None or self._acts_now(self._queue[0]):
                 self._carry_out(self._queue.popleft())
             else:
                 self._overtaken.append(self._queue.popleft())
 
-    def _ends_search(self, command: Posted) -> bool:
-        """Return whether a command, and all behind it, wait for the end of the job; stop a search that waits too."""
-        ends, control = WHILE_BUSY[type(command)] is Busy.ENDS, self._job.control if self._job else None
-        if ends and control is not None and control.must_wait:
-            control.stop()
-        return ends
+    def _stop_waiting_search(self, job: Job) -> None:
+        """Stop a search that only `stop` or `ponderhit` would end."""
+        if job.control is not None and job.control.must_wait:
+            job.control.stop()
 
     def _acts_now(self, command: Posted) -> bool:
         """Return whether a command that does not end the search is carried out during the job."""

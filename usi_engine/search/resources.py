@@ -1,4 +1,4 @@
-"""What a search needs: core, TT, workers, evaluation, book, mate solver, as the options name them."""
+"""The resources of a search: core, TT, workers, evaluation, book, mate solver, as the options name them."""
 
 from __future__ import annotations
 
