@@ -22,7 +22,7 @@ from core_ext.shogi.movegen cimport (
 )
 from core_ext.shogi.ki2 import find_ki2, ki2_text, last_square
 from core_ext.shogi.notation import (
-    KIF_PASS, PASS, PASSES, csa_text, find_csa, find_kif, flip_move, flip_sfen, kif_text,
+    KIF_PASS, PASS, PASSES, csa_text, find_csa, flip_move, flip_sfen, kif_text,
 )
 from core_ext.shogi.outcome import Outcome, Termination
 from core_ext.shogi.position cimport (
@@ -494,19 +494,6 @@ cdef class Board:
         cdef int parsed = parse_move(&self.pos, move)
         return kif_text(move, mover(&self.pos, <Move>parsed), last_square(self))
 
-    def parse_kif(self, text: str):
-        """Return the legal move that a KIF text means; ValueError if it means none or several.
-
-        The text may have the mark of the side (`▲７六歩`) and half-width digits, and lack the origin if one move fits.
-        """
-        return find_kif(text, self.pos.side, last_square(self), with_movers(&self.pos))
-
-    def push_kif(self, text: str):
-        """Make a move given as KIF text and return it; ValueError as in `parse_kif`."""
-        move = self.parse_kif(text)
-        self.push(move)
-        return move
-
     def ki2(self, move: str):
         """Return a legal move as KI2 text (`▲７六歩`, `△同　銀`, `▲６八金右`); ValueError for any other text."""
         if move != PASS:
@@ -514,17 +501,19 @@ cdef class Board:
         return ki2_text(self, move)
 
     def parse_ki2(self, text: str):
-        """Return the legal move that a KI2 text means; ValueError if it means none or several.
+        """Return the legal move that a KIF or KI2 text means; ValueError if it means none or several.
 
-        The mark of the side may be missing, digits may be half-width, and an origin as in KIF may follow.
+        The text may lack the mark of the side (`▲７六歩`), the origin if one move fits, and have half-width digits.
         """
         return find_ki2(text, self)
 
     def push_ki2(self, text: str):
-        """Make a move given as KI2 text and return it; ValueError as in `parse_ki2`."""
+        """Make a move given as KIF or KI2 text and return it; ValueError as in `parse_ki2`."""
         move = self.parse_ki2(text)
         self.push(move)
         return move
+
+    parse_kif, push_kif = parse_ki2, push_ki2
 
     def ascii(self):
         """Return the board and hands as text with sfen letters, Black at the bottom."""

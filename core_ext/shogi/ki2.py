@@ -1,4 +1,4 @@
-"""Moves as KI2 text (`▲６八金右`), from and to USI.
+"""Moves as KI2 text (`▲６八金右`), from and to USI; KIF text (`７六歩(77)`) is read too.
 
 The words that tell pieces of one kind apart (右 左 直 上 寄 引) follow the rules of the Japan Shogi Association,
 https://www.shogi.or.jp/faq/kihuhyouki.html. As in other programs, a pinned piece counts as one that could move.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from core_ext.shogi.notation import KANJI_RANKS, KIF_PASS, KIF_PIECES, NARROW, PASS, SIDE_MARKS, WIDE_FILES
+from core_ext.shogi.notation import KIF_PASS, KIF_PIECES, NARROW, PASS, SIDE_MARKS, target_text
 
 MARKS = ("▲", "△")  # by colour
 RANKS = "abcdefghi"
@@ -83,7 +83,7 @@ def find_ki2(text: str, board: Position) -> str:
     """Return the only legal move that a text means. ValueError quotes the text."""
     match = MOVE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"not a KI2 move: '{text}'")
+        raise ValueError(f"not a KIF or KI2 move: '{text}'")
     try:
         return read_move(match, board)
     except ValueError as error:
@@ -97,8 +97,10 @@ def read_move(match: re.Match[str], board: Position) -> str:
     if not match[2]:
         return PASS
     found = candidates(match, board)
-    if len(found) != 1:
-        raise ValueError("ambiguous move" if found else "illegal move")
+    if len(found) > 1:
+        raise ValueError(f"ambiguous move, one of '{', '.join(found)}'")
+    if not found:
+        raise ValueError("illegal move")
     return found[0]
 
 
@@ -140,8 +142,7 @@ def ki2_text(board: Position, move: str) -> str:
         return MARKS[board.turn] + KIF_PASS
     square, is_drop = move[2:4], move[1] == "*"
     piece = move[0] if is_drop else str(board.piece_at(move[:2])).upper()
-    same = square == last_square(board)
-    place = "同　" if same else WIDE_FILES[int(square[0]) - 1] + KANJI_RANKS[RANKS.index(square[1])]
+    place = target_text(square, last_square(board))
     origins = origins_of(board, piece, square)
     if is_drop:
         ending = "打" if origins else ""

@@ -1,7 +1,6 @@
-"""Moves as CSA text (`+7776FU`) and KIF text (`７六歩(77)`), from and to USI.
+"""Moves as CSA text (`+7776FU`), from and to USI, and as KIF text (`７六歩(77)`), which shogi.ki2 reads.
 
-Pieces are given by their sfen letters in either case, legal moves in USI. KIF text may have the mark of a side and
-half-width digits, and may lack the origin if only one move fits.
+Pieces are given by their sfen letters in either case, legal moves in USI.
 """
 
 from __future__ import annotations
@@ -23,14 +22,8 @@ KIF_PASS = "パス"
 CSA_SIGNS = ("+", "-")  # by colour
 SIDE_MARKS = ("▲▼☗", "△▽☖")
 CSA_MOVE = re.compile(r"[+-]?[0-9]{4}[A-Z]{2}", re.ASCII)
-KIF_MOVE = re.compile(
-    r"([▲▼☗△▽☖]?)(?:パス|(同|[1-9]{2})(成香|成桂|成銀|[歩香桂銀金角飛玉と杏圭全馬龍])(不成|成|打)?(?:\(([1-9]{2})\))?)",
-    re.ASCII,
-)
 WIDE_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七八九"
-# Maps each sign to one of its forms.
-NARROW = str.maketrans(WIDE_FILES + KANJI_RANKS + "（）王竜", "123456789123456789()玉龍")
-SHORT_NAMES = {"杏": "成香", "圭": "成桂", "全": "成銀"}
+NARROW = str.maketrans(WIDE_FILES + KANJI_RANKS, "123456789" * 2)
 
 PIECE_OR_GAP = re.compile(r"\+?[A-Za-z]|[1-9]|/")
 FLIPPED = str.maketrans("123456789abcdefghi", "987654321ihgfedcba")  # files and ranks count from the other side
@@ -71,10 +64,15 @@ def csa_text(move: str, piece: str, color: int) -> str:
     return CSA_SIGNS[color] + origin_digits(move) + digits(move[2:4]) + CSA_PIECES[letters]
 
 
+def target_text(square: str, previous: str) -> str:
+    """Write the target of a move; `previous` is the square of the last move (written as 同), or empty."""
+    place = digits(square)
+    return "同　" if square == previous else WIDE_FILES[int(place[0]) - 1] + KANJI_RANKS[int(place[1]) - 1]
+
+
 def kif_text(move: str, piece: str, previous: str) -> str:
-    """Write a move as KIF text; `previous` is the square of the last move (written as 同), or empty."""
-    square = digits(move[2:4])
-    place = "同　" if move[2:4] == previous else WIDE_FILES[int(square[0]) - 1] + KANJI_RANKS[int(square[1]) - 1]
+    """Write a move as KIF text; `previous` as for target_text."""
+    place = target_text(move[2:4], previous)
     if move[1] == "*":
         return f"{place}{KIF_PIECES[piece.upper()]}打"
     return f"{place}{KIF_PIECES[piece.upper()]}{'成' if move.endswith('+') else ''}({origin_digits(move)})"
@@ -89,30 +87,3 @@ def find_csa(text: str, color: int, legal: Candidates) -> str:
         if csa_text(move, piece, color) == signed:
             return move
     raise ValueError(f"illegal move '{text}'")
-
-
-def find_kif(text: str, color: int, previous: str, legal: Candidates) -> str:
-    """Return the only move that a KIF text means. ValueError quotes the text."""
-    match = KIF_MOVE.fullmatch(re.sub(r"\s", "", text).translate(NARROW))
-    if not match or (match[2] == "同" and not previous):
-        raise ValueError(f"not a KIF move: '{text}'")
-    if match[1] and match[1] not in SIDE_MARKS[color]:
-        raise ValueError(f"a move of the other side: '{text}'")
-    if not match[2]:
-        return PASS
-    square = digits(previous) if match[2] == "同" else match[2]
-    name = SHORT_NAMES.get(match[3], match[3])
-    found = [move for move, piece in legal if digits(move[2:4]) == square and KIF_PIECES[piece.upper()] == name]
-    found = fitting(found, match[4] or "", match[5])
-    if len(found) == 1:
-        return found[0]
-    raise ValueError(f"ambiguous move '{text}': {', '.join(found)}" if found else f"illegal move '{text}'")
-
-
-def fitting(moves: list[str], ending: str, origin: str | None) -> list[str]:
-    """Return the moves with this ending (成, 不成, 打 or none) and origin; 打 is optional if no piece can move."""
-    dropped = [move for move in moves if move[1] == "*" and not origin]
-    moved = [move for move in moves if move[1] != "*" and move.endswith("+") == (ending == "成")]
-    if ending == "打" or (not ending and not origin and not moved):
-        return dropped
-    return [move for move in moved if origin in (None, origin_digits(move))]
