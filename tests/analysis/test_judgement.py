@@ -131,10 +131,10 @@ def test_a_win_by_rule_is_said() -> None:
 
 
 @pytest.mark.parametrize("text, better, answer, expected", [
-    ("sfen 4k4/9/9/4s4/4p4/9/9/9/4R3K b - 1 moves 5i5e", "5i5h", "5d5e", ["Loses rook for pawn."]),
+    ("sfen 4k4/9/9/4s4/4p4/9/9/9/4R3K b - 1 moves 5i5e", "5i5h", "5d5e", ["Loses a rook for a pawn."]),
     ("sfen 4k4/9/9/9/9/2b6/9/9/5R2K b - 1 moves 4i4h", "4i5i", "7f6g", []),
-    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i3i", "6i6f", "6f3i+", ["Loses rook."]),
-    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i6h", "6i6f", "6f7g", ["Misses winning bishop."]),
+    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i3i", "6i6f", "6f3i+", ["Loses a rook."]),
+    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i6h", "6i6f", "6f7g", ["Misses winning a bishop."]),
 ])  # fmt: skip
 def test_material(text: str, better: str, answer: str, expected: list[str]) -> None:
     game = judged(text, valued(500, better), valued(500, answer))
@@ -148,4 +148,4 @@ def test_an_unfinished_exchange_is_not_counted() -> None:
     assert balance(captures(guarded, ["5i5e", "5d5e"])) == 1  # the bishop takes back
     assert balance(captures(guarded, ["5i5e", "5d5e", "6f5e"])) == -4
     (won, lost) = captures(board, ["5i5e", "5d5e"])
-    assert (pieces(won), pieces(lost + lost)) == ("pawn", "2 x rook")
+    assert (pieces(won), pieces(lost + lost)) == ("a pawn", "two rooks")

@@ -94,7 +94,7 @@ def test_a_handicap_has_sides_of_its_own(
     monkeypatch.setattr("sys.stdin", io.StringIO(f"投了\n保存 {file}\n"))
     words = ["--handicap=two", "--side=black", "--level=0", "--seconds=0.05", "--eval=material"]
     shown = printed(capsys, monkeypatch, "--lang", "ja", "play", *words)
-    assert "2手目 下手> " in shown and "上手の勝ちです" in shown
+    assert "2手目 下手> " in shown and "まで1手で上手の勝ち（投了）" in shown
     text = file.read_text(encoding="utf-8")
     assert "\n下手：Player\n上手：Komadori" in text and text.endswith("まで1手で上手の勝ち\n")
 

@@ -131,6 +131,11 @@ class Totals:
     mean_loss: float
     grades: dict[str, int]
 
+    @property
+    def best_share(self) -> int:
+        """The share of best moves in percent."""
+        return round(100 * self.best / max(self.moves, 1))
+
 
 def totals(record: Record, side: int) -> Totals:
     """Return the totals of a side's moves in an analysed game."""

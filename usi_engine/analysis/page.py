@@ -89,7 +89,8 @@ def summary(record: Record) -> Data:
     for side, name in enumerate(SIDES):
         own = totals(record, side)
         counts = {grade.name: own.grades[grade.name] for grade in GRADES}
-        found[name] = {"accuracy": own.accuracy, "moves": own.moves, "best": own.best, "loss": own.mean_loss, **counts}
+        best = f"{own.best_share}% ({own.best}/{own.moves})"
+        found[name] = {"accuracy": own.accuracy, "moves": own.moves, "best": best, "loss": own.mean_loss, **counts}
     return found
 
 

@@ -131,7 +131,7 @@ def summary(record: Record, names: tuple[str, str]) -> Iterator[Line]:
     yield table_row("", *names), HEADING, ""
     yield table_row(_("accuracy"), *("-" if own.accuracy is None else f"{own.accuracy:.1f} %" for own in sides)), "", ""
     yield table_row(_("moves"), *(f"{own.moves}" for own in sides)), "", ""
-    yield table_row(_("best moves"), *(f"{own.best}" for own in sides)), "", ""
+    yield table_row(_("best moves"), *(f"{own.best_share} %" for own in sides)), "", ""
     yield table_row(_("mean loss"), *(f"{own.mean_loss:.1f}" for own in sides)), "", ""
     for grade in reversed(GRADES):
         name = grade.japanese if is_japanese() else grade.plural

@@ -32,6 +32,7 @@ HEADERS = {
 MARKS = str.maketrans("▲△", "☗☖")
 # Values in pawns. A promoted piece other than a tokin counts as the piece that its captor gets.
 WORTH = {"P": 1, "L": 3, "N": 3, "S": 5, "+P": 5, "G": 6, "B": 8, "R": 10}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 PIECE = 3  # pawns; a smaller loss does not explain a mistake
 PLIES = 12  # of a line, at most, that are played out
 EVEN_CHANCE = 50.0  # percent
@@ -193,8 +194,14 @@ def pieces(counted: Counter[str]) -> str:
     names = []
     for letter in sorted(counted, key=lambda piece: -WORTH[piece]):
         name, count = piece_name(letter), counted[letter]
-        names.append(name if count == 1 else _("{count} x {piece}").format(count=count, piece=name))
-    return _(", ").join(names)
+        text = _("a {piece}") if count == 1 else _("{count} {piece}s")
+        names.append(text.format(count=count if is_japanese() else in_letters(count), piece=name))
+    return _(" and ").join(names)
+
+
+def in_letters(count: int) -> str:
+    """Return a number of pieces in English, up to nine by its word."""
+    return NUMBERS[count] if count < len(NUMBERS) else f"{count}"
 
 
 def piece_name(letter: str) -> str:

@@ -132,6 +132,7 @@ def refused(commands: Iterable[str], core: Core) -> str | None:
 def commands() -> Iterator[tuple[str, str]]:
     """Yield what can be typed, and what it does."""
     yield "usi_engine", _("speak USI on standard input and output (what a GUI starts)")
+    yield "usi_engine play --browser", _("play a game in your browser")
     yield "usi_engine play", _("play a game here, in the terminal")
     yield "usi_engine analyze GAME ...", _("analyse game records: a table, KIF, an HTML page")
     yield "usi_engine mate WHAT", _("find mates in an sfen, a file of sfens or a game record")

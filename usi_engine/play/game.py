@@ -133,8 +133,10 @@ class PersonGame(LiveGame):
     @property
     def ending_text(self) -> str:
         """How the game ended; empty while it goes on."""
-        end = self.end
-        return _(BY_REASON[end.reason].sentence).format(winner=self.side_name(end.winner or 0)) if end else ""
+        if (end := self.end) is None:
+            return ""
+        text = _(BY_REASON[end.reason].sentence).format(winner=self.side_name(end.winner or 0))
+        return f"まで{len(self.moves)}手で{text}" if chosen() == "ja" else text
 
     def continuation(self, option: str = "") -> str:
         """Return the command that continues the game; empty if it has ended or has no moves."""

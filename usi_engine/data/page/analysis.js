@@ -138,7 +138,7 @@ function drawNow({node, before, owner, key}) {
     node.text ? h("span", {class: "soft"}, node.text) : null,
     node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade]}`) : null,
     quality ? h("span", {class: "mark best"}, quality) : null)];
-  if (node.grade) parts.push(h("p", {class: "soft"}, _("-{points} points of win chance", {points: Math.round(node.loss)})));
+  if (node.grade) parts.push(h("p", {class: "soft"}, _("{points} points of winning chance lost", {points: Math.round(node.loss)})));
   if (node.why.length) parts.push(h("ul", {}, ...node.why.map(text => h("li", {}, text))));
   if (node.comment) parts.push(h("p", {class: "comment"}, node.comment));
   const shown = node.lines.map((line, index) => [line, `${key}/${index}`]).filter(([{kind}]) => kind !== "best" || !isRefuted(node));
@@ -253,7 +253,7 @@ function buildSummary() {
     h("thead", {}, h("tr", {}, h("td", {}), ...sides.map(side => h("th", {scope: "col"}, `${side === "black" ? "☗" : "☖"} ${game.players[side] || SIDE_NAMES[side]}`)))),
     h("tbody", {}, row(_("Accuracy"), side => summary[side].accuracy === null ? "" : `${Math.round(summary[side].accuracy)} %`, "accuracy"),
       row(_("Mean loss, points"), side => summary[side].loss.toFixed(1)),
-      row(_("Best moves"), side => `${summary[side].best} / ${summary[side].moves}`),
+      row(_("Best moves"), side => summary[side].best),
       ...grades.map(grade => row(GRADE_NAMES[grade], counted(grade))))));
 }
 
