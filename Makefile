@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize threads \
+.PHONY: help setup play run build probes test test-slow test-all test-learn test-page test-records debug sanitize threads \
 	fuzz fuzz-sanitize fuzz-coverage soak arm wine folder-windows coverage coverage-core perft signature bench figures pictures match lint \
 	format untranslated annotate sdist wheel folder release clean
 
 help:
+	@echo "make play       set up, play a game in the browser"
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
 	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
@@ -62,6 +63,9 @@ build probes: $(VENV)/.done
 	@$(BUILD)
 
 probes: export CORE_EXT_PROBES = 1
+
+play: build
+	@$(BIN)/usi_engine play --browser
 
 run: build
 	@$(BIN)/usi_engine go movetime 3000
