@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.csa.instant_engine import InstantEngine
 from tests.csa.server import TIMEOUT, Script, Server, Talk
 from tests.scripted_engine import scripted
 from usi_engine.csa.client import Client, Settings
@@ -51,30 +52,43 @@ class ClientRunner:
     client: Client | None = None
     log: Callable[[str], None] = lambda line: None
     options: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def interrupt(self, _: Talk) -> None:
         """Interrupt the client that plays; a step of a script."""
         assert self.client is not None
         self.client.interrupt()
 
-    def play(self, answers: list[str], *scripts: Script, games: int = 1, ponder: bool = False) -> Run:
-        """Let a client, whose engine gives these answers, play on a server with these scripts."""
-        server, notes, options = Server(*scripts), list[str](), self.options
+    def leave(self) -> None:
+        """Interrupt it twice: it leaves at once."""
+        for _ in range(2):
+            assert self.client is not None
+            self.client.interrupt()
+
+    def play(self, answers: list[str] | None, *scripts: Script, games: int = 1, ponder: bool = False) -> Run:
+        """Let a client, whose engine gives these answers, play on a server with these scripts.
+
+        Without answers the engine makes the first legal move at once.
+        """
+        server, self.notes = Server(*scripts), list[str]()
         settings = replace(self.settings, port=server.port, games=games, ponder=ponder)
-        client = self.client = Client(settings, notes.append, self.log)
+        client = self.client = Client(settings, self.notes.append, self.log)
         log = self.folder / "engine.log"
-        engine = EngineProcess(scripted(log, *answers), options, client.post)
-        thread = threading.Timer(2 * TIMEOUT, client.interrupt)  # a test that hangs ends
-        thread.start()
+        instant = InstantEngine(client.post)
+        engine = instant if answers is None else EngineProcess(scripted(log, *answers), self.options, client.post)
+        timer = threading.Timer(2 * TIMEOUT, self.leave)
+        timer.start()
         try:
             engine.prepare()
             client.run(engine)
         finally:
-            thread.cancel()
-            thread.join()
+            assert timer.is_alive(), "the client hangs"
+            timer.cancel()
+            timer.join()
             engine.quit()
-        server.finish()
-        return Run(client, settings.records, notes, log.read_text(encoding="utf-8").splitlines())
+            server.finish()
+        received = instant.received if answers is None else log.read_text(encoding="utf-8").splitlines()
+        return Run(client, settings.records, self.notes, received)
 
 
 @pytest.fixture

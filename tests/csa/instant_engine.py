@@ -12,12 +12,12 @@ from usi_engine.usi.process import Answer, EngineEvent, EngineProcess
 
 
 class InstantEngine(EngineProcess):
-    """Posts its answers to `post`; `goes` has the positions of its searches, `results` the ends of games."""
+    """Posts its answers to `post`; `goes` has the positions of its searches, `received` the ends of games."""
 
     def __init__(self, post: Callable[[EngineEvent], None]) -> None:
         super().__init__([], {}, post)
         self.goes: list[str] = []
-        self.results: list[str] = []
+        self.received: list[str] = []
 
     @property
     def busy(self) -> bool:
@@ -37,7 +37,7 @@ class InstantEngine(EngineProcess):
         return self._searches
 
     def game_over(self, result: str) -> None:
-        self.results.append(result)
+        self.received.append(f"gameover {result}")
 
     def quit(self) -> None:
         pass

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from tests.csa.instant_engine import InstantEngine
-from tests.csa.server import START_POSITION, TIMEOUT, Server, Step, Talk, summary
+from tests.csa.conftest import ClientRunner
+from tests.csa.server import START_POSITION, Step, Talk, summary
 from usi_engine.csa import client as clients
 from usi_engine.csa import connection as connections
-from usi_engine.csa.client import Client, SessionError, Settings
+from usi_engine.csa.client import SessionError
 from usi_engine.records.games import load_games
 
 SHORT = 0.3  # for the client's own limits of time
@@ -149,52 +147,30 @@ ROWS: dict[str, tuple[str, tuple[Step, ...]]] = {
 }  # fmt: skip
 
 
-def meet(client: Client, engine: InstantEngine, server: Server) -> None:
-    """Let a client meet the server; fail if that takes too long."""
-    begun = time.monotonic()
-
-    def end() -> None:
-        client.interrupt()
-        client.interrupt()
-
-    timer = threading.Timer(TIMEOUT, end)
-    timer.start()
-    try:
-        with contextlib.suppress(SessionError):
-            client.run(engine)
-    finally:
-        timer.cancel()
-        timer.join()
-    assert time.monotonic() - begun < TIMEOUT, "the client hangs"
-    server.finish()
-
-
 @pytest.mark.parametrize("name", ROWS)
-def test_hostile_server(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_server(runner: ClientRunner, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     result, steps = ROWS[name]
-    folder, notes, talks = tmp_path / "games", list[str](), list[Talk]()
+    run, talks = None, list[Talk]()
 
     def behave(talk: Talk) -> None:
         talks.append(talk)
         try:
             talk.play(*steps)
         finally:
-            client.interrupt()
+            runner.interrupt(talk)
             talk.leave()
 
-    server = Server(behave)
-    settings = Settings("127.0.0.1", server.port, "us", "secret", games=1, records=folder, pause=0.01, tick=0.02)
     if name == "stops answering":
-        settings = replace(settings, keep_alive=SHORT)
+        runner.settings = replace(runner.settings, keep_alive=SHORT)
     for module in (clients, connections):
         if hasattr(module, LIMITS.get(name, "")):
             monkeypatch.setattr(module, LIMITS[name], SHORT)
-    client = Client(settings, notes.append)
-    engine = InstantEngine(client.post)
-    meet(client, engine, server)
-    games = [game for path in folder.glob("*") for game in load_games(path)]
-    assert (client.tally, len(games)) == ({result: 1} if result else {}, bool(result)), notes
-    assert [path.suffix for path in folder.glob("*")] == [".csa"] * bool(result)
-    assert engine.results == ([{"CUT": "unknown"}.get(result, result)] if result else [])
+    with contextlib.suppress(SessionError):
+        run = runner.play(None, behave)
+    files = list(runner.settings.records.glob("*"))
+    games = [game for path in files for game in load_games(path)]
+    assert runner.client and (runner.client.tally, len(games)) == ({result: 1} if result else {}, bool(result))
+    assert [path.suffix for path in files] == [".csa"] * bool(result)
+    assert (run.gameovers() if run else []) == ([{"CUT": "unknown"}.get(result, result)] if result else [])
     assert not [line for line in talks[0].heard if line.startswith("%")]  # the client never resigns or breaks off
-    assert not any("not saved" in note for note in notes), notes
+    assert not any("not saved" in note for note in runner.notes), runner.notes

@@ -16,7 +16,6 @@ from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.test_usi import converse as hold
-from tests.engine.transcripts import DECLARABLE
 from tests.engine.usi_transport import InProcess
 from usi_engine.core import Core, CoreError
 from usi_engine.game import session
@@ -25,6 +24,8 @@ from usi_engine.game.loop import LONGEST_LINE
 from usi_engine.game.mating import MIN_SHORTEST_MATE_NODES
 from usi_engine.search import search
 
+# Black's king has ten pieces beside it in the zone, 28 points and more.
+DECLARABLE = "sfen 1RBGKGBR1/1+P+P+P+P+P+P2/9/9/9/9/9/9/4k4 b 2S2N2L4P2s2n2l8p 1"
 # Black mates by G*2b, with a third gold also in three plies.
 MATE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
 MATE_IN_THREE = MATE.replace("2G", "3G")
@@ -48,7 +49,7 @@ def converse(engine: InProcess, *lines: str, expect: list[str]) -> None:
 
 
 CLEARED_ONCE = {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
-# Name: script, conversation as in transcripts.py, and what the script has seen at the end.
+# Name: script, conversation as in tests/data/transcripts.txt, and what the script has seen at the end.
 CONVERSATIONS: dict[str, tuple[Script, str, dict[str, Any]]] = {
     "with a clock or movetime a value at or below -ResignValue resigns, in analysis it does not": (
         Script(value=lambda depth: -1500), """

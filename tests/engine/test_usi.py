@@ -9,8 +9,11 @@ import time
 import pytest
 
 from tests.engine.conftest import SMALL_TABLE
-from tests.engine.transcripts import TRANSCRIPTS
 from tests.engine.usi_transport import InProcess, Program, Transport
+from tests.positions import DATA
+
+SECTIONS = (DATA / "transcripts.txt").read_text(encoding="utf-8").split("\n\n# ")[1:]
+TRANSCRIPTS: dict[str, str] = dict(section.split("\n", 1) for section in SECTIONS)
 
 
 def converse(engine: Transport, text: str) -> None:
