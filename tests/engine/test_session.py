@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import threading
 import time
@@ -15,17 +16,15 @@ from core_ext.board import Board
 from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
+from tests.engine.test_usi import TRANSCRIPTS
 from tests.engine.test_usi import converse as hold
 from tests.engine.usi_transport import InProcess
 from usi_engine.core import Core, CoreError
 from usi_engine.game import session
 from usi_engine.game.console import perft
 from usi_engine.game.loop import LONGEST_LINE
-from usi_engine.game.mating import MIN_SHORTEST_MATE_NODES
 from usi_engine.search import search
 
-# Black's king has ten pieces beside it in the zone, 28 points and more.
-DECLARABLE = "sfen 1RBGKGBR1/1+P+P+P+P+P+P2/9/9/9/9/9/9/4k4 b 2S2N2L4P2s2n2l8p 1"
 # Black mates by G*2b, with a third gold also in three plies.
 MATE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
 MATE_IN_THREE = MATE.replace("2G", "3G")
@@ -48,106 +47,30 @@ def converse(engine: InProcess, *lines: str, expect: list[str]) -> None:
         engine.expect(pattern)
 
 
-CLEARED_ONCE = {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
-# Name: script, conversation as in tests/data/transcripts.txt, and what the script has seen at the end.
-CONVERSATIONS: dict[str, tuple[Script, str, dict[str, Any]]] = {
-    "with a clock or movetime a value at or below -ResignValue resigns, in analysis it does not": (
-        Script(value=lambda depth: -1500), """
-        > setoption name ResignValue value 1500 ; go byoyomi 100 ; go movetime 50 ; go depth 2
-        < ^bestmove resign$ ; ^bestmove resign$ ; ^bestmove [1-9]""", {}),
-    "a table that does not fit is made smaller, with one info string a step": (
-        Script(most_megabytes=8), """
-        > setoption name USI_Hash value 32 ; isready ; getoption USI_Hash ; go depth 1
-        < ^info string 32 MB do not fit ; ^info string 16 MB do not fit ; ^readyok$
-        < ^USI_Hash = 8$ ; ^bestmove""", {}),
-    "fewer workers, if they do not fit; isready says so once, and does not try again": (
-        Script(most_workers=3), """
-        > setoption name Threads value 8 ; isready ; getoption Threads ; go depth 2 ; position startpos ; isready
-        < ^info string could not start 8 threads; searching with 3$ ; ^readyok$ ; ^Threads = 3$ ; ^info depth 2
-        < ^bestmove ; ^readyok$""", {"made": {"tables": 1, "workers": 3, "cleared": 0, "new_games": 0}}),
-    "memory errors of Python, which have no text": (
-        Script(most_workers=0), """
-        > isready ; go depth 1
-        < ^info string out of memory; trying half of 4 MB$ ; ^info string out of memory$ ; ^readyok$
-        < ^info string out of memory$ ; ^bestmove [1-9]""", {}),
-    "no memory for the mate search of the root": (
-        Script(solvers=False), """
-        > isready ; go byoyomi 50 ; go byoyomi 50
-        < ^info string no memory for a mate table of 16 MB; playing without it$ ; ^readyok$ ; ^info depth ; ^bestmove
-        < ^info depth ; ^bestmove""", {}),
-    "a smaller table for go mate": (
-        Script(most_megabytes=1, solution=MATE_IN_ONE), f"""
-        > isready ; {MATE} ; setoption name USI_Hash value 4 ; go mate nodes 100
-        < ^readyok$ ; ^checkmate G.2b$""", {}),
-    "table and histories are cleared between games, and not before anything was searched": (
-        Script(), """
-        > isready ; usinewgame ; go depth 1 ; usinewgame ; isready
-        < ^readyok$ ; ^bestmove ; ^readyok$""", {"made": CLEARED_ONCE}),
-    "an isready after a game clears for the next, but not before a go after the game, which is analysis": (
-        Script(), """
-        > isready ; go depth 1 ; position startpos ; isready ; gameover win ; go depth 1 ; position startpos ; isready
-        > gameover win ; isready ; usinewgame ; isready
-        < ^readyok$ ; ^bestmove ; ^readyok$ ; ^bestmove ; ^readyok$ ; ^readyok$ ; ^readyok$""", {"made": CLEARED_ONCE}),
-    "every thread clears its part": (
-        Script(clear_seconds=0.1), """
-        > setoption name Threads value 3 ; isready ; go depth 1 ; usinewgame ; isready
-        < ^readyok$ ; ^bestmove ; ^readyok$""",
-        {"cleared": {(0, 3), (1, 3), (2, 3)}, "made": CLEARED_ONCE | {"workers": 3, "new_games": 3}}),
-    "each isready tries a missing book again, but the table stays": (
-        Script(), """
-        > setoption name BookFile value /no/such/book.db ; isready ; isready
-        < ^info string book '/no/such/book.db' ; ^readyok$ ; ^info string book '/no/such/book.db' ; ^readyok$""",
-        {"made": {"tables": 1, "workers": 1, "cleared": 0, "new_games": 0}}),
-    "the rest of a line beyond the longest counts as another line": (
-        Script(), f"""
-        > {"x" * (LONGEST_LINE + 10)} ; isready ; go depth 1
-        < ^readyok$ ; ^bestmove [1-9]""", {}),
-    "go mate infinite is limited by nodes, go mate with a time by the time alone": (
-        Script(solution=MATE_IN_ONE, solve_seconds=0), f"""
-        > isready ; {MATE} ; go mate infinite
-        < ^checkmate G\\*2b$
-        > go mate 1000
-        < ^checkmate G\\*2b$""", {"solved_within": [0, MIN_SHORTEST_MATE_NODES, 0, 0]}),
-    "answers of the mate solver: no mate": (
-        Script(solution=("nomate", []), solve_seconds=0), f"> {MATE} ; go mate infinite\n< ^checkmate nomate$", {}),
-    "answers of the mate solver: unknown": (
-        Script(solution=("unknown", []), solve_seconds=0), f"> {MATE} ; go mate infinite\n< ^checkmate timeout$", {}),
-    "a constant is set by its name": (
-        Script(), """
-        > setoption name Tune_LmrBase value 100 ; isready
-        < ^readyok$""", {"constants": {"LmrBase": 100}}),
-    "settings reach the core": (
-        Script(), """
-        > setoption name DrawValueBlack value -100 ; setoption name DrawValueWhite value 50
-        > setoption name MaxMovesToDraw value 320 ; setoption name EnteringKingRule value CSARule24
-        > setoption name GenerateAllLegalMoves value true ; go depth 1
-        < ^bestmove""",
-        {"configured": {"draw_black": -100, "draw_white": 50, "max_moves": 320, "declaration": "CSARule24",
-                        "include_all": True}}),
-    "a win is declared although the position recurs the fourth time": (
-        Script(), f"""
-        > position {DECLARABLE} moves {"8b9b 5i5h 9b8b 5h5i " * 3} ; go byoyomi 100
-        < ^info depth 0 .* cp 20000 ; ^bestmove win$""", {}),
-    "an error in the search gives one info string and a legal move": (
-        Script(crash=True), """
-        > go depth 3 ; position startpos ; isready
-        < ^info string error in search: RuntimeError ; ^bestmove [1-9] ; ^readyok$""", {}),
-    "a go, its ponderhit and a position arrive while the engine loads: the search has its time": (
-        Script(load_seconds=0.1, seconds=lambda depth: 0.02), """
-        > setoption name PvInterval value 0 ; isready ; go ponder movetime 300 ; ponderhit ; position startpos
-        < ^readyok$ ; ^info depth 4 ; ^bestmove""", {}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CONVERSATIONS)
+@pytest.mark.parametrize("name", [name for name, text in TRANSCRIPTS.items() if text.startswith("=")])
 def test_conversations(scripted: ScriptedEngine, name: str) -> None:
     """Each info string comes once."""
-    script, text, seen = CONVERSATIONS[name]
+    first, *steps = TRANSCRIPTS[name].splitlines()
+    script, seen = script_of(json.loads(first[2:])), "{}"
+    if steps[-1].startswith("?"):
+        seen = steps.pop()[2:]
     engine = scripted(script)
-    hold(engine, text)
-    assert {attribute: getattr(script, attribute) for attribute in seen} == seen
+    hold(engine, "\n".join(steps))
+    found = {attribute: getattr(script, attribute) for attribute in json.loads(seen)}
+    assert json.loads(json.dumps(found, default=sorted)) == json.loads(seen)
     told = [line for line in engine.seen if line.startswith("info string could not start") or "mate table" in line]
     assert len(told) == len({*told})
+
+
+def script_of(fields: dict[str, Any]) -> Script:
+    """Return a script; values and times are the same at each depth."""
+    at_depths = {name: lambda depth, always=fields[name]: always for name in ("value", "seconds") if name in fields}
+    return Script(**fields | at_depths)
+
+
+def test_the_rest_of_a_line_beyond_the_longest_counts_as_another_line(scripted: ScriptedEngine) -> None:
+    engine = scripted(Script())
+    converse(engine, "x" * (LONGEST_LINE + 10), "isready", "go depth 1", expect=["^readyok$", "^bestmove [1-9]"])
 
 
 @pytest.mark.parametrize(("value", "plies"), [(31997, 3), (-31996, -4)])
@@ -377,20 +300,24 @@ def test_what_stops_a_waiting_search_may_arrive_before_it_begins(scripted: Scrip
 WAITING = ["go infinite", "go ponder btime 0 wtime 0 byoyomi 10", "go mate infinite"]
 OTHERS = ["setoption name MultiPV value 2", "getoption MultiPV", "isready", "eval", "d", "perft 1", "help"]
 ENDING = ["usinewgame", "position startpos", "go depth 1", "stop", "gameover win"]
+# The quick tests take every n-th of many conversations.
+EVERY = pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 
 
+@EVERY
 @pytest.mark.parametrize("before", [[], ["isready"], ["usinewgame"], ["go movetime 20"], ["perft 1"]])
-def test_no_command_waits_for_one_behind_it(scripted: ScriptedEngine, before: list[str]) -> None:
+def test_no_command_waits_for_one_behind_it(scripted: ScriptedEngine, before: list[str], every: int) -> None:
     """Whatever two commands stand before it, in whatever state it arrives, `ponderhit` or `stop` is obeyed."""
     engine = scripted(Script(seconds=lambda depth: 0.0 if depth < 3 else 0.02, solve_seconds=30))
-    for go, pair in itertools.product(WAITING, itertools.product(["", *OTHERS], OTHERS)):
-        lines = [MATE, *before, go, *filter(None, pair), "ponderhit" if "ponder" in go else "stop"]
+    for go, one, other in [*itertools.product(WAITING, ["", *OTHERS], OTHERS)][::every]:
+        lines = [MATE, *before, go, *filter(None, (one, other)), "ponderhit" if "ponder" in go else "stop"]
         converse(engine, *lines, expect=["^(bestmove|checkmate)"] * (1 + ("go movetime 20" in before)))
 
 
-def test_every_go_is_answered_once_among_any_three_commands(scripted: ScriptedEngine) -> None:
+@EVERY
+def test_every_go_is_answered_once_among_any_three_commands(scripted: ScriptedEngine, every: int) -> None:
     engine = scripted(Script(seconds=lambda depth: 0.0 if depth < 3 else 0.02, solve_seconds=30))
-    for lines in itertools.product([*WAITING, *OTHERS[:3], *ENDING, "ponderhit"], repeat=3):
+    for lines in [*itertools.product([*WAITING, *OTHERS[:3], *ENDING, "ponderhit"], repeat=3)][::every]:
         engine.send(*lines, "stop", "position startpos", "isready")
         while not engine.is_settled():
             engine.expect("^(bestmove|checkmate|readyok)")
