@@ -23,8 +23,7 @@ MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
 
 def seconds_to_answer(engine: InProcess, *lines: str) -> float:
     begun = time.monotonic()
-    engine.send(*lines)
-    engine.expect("^bestmove")
+    engine.ask(*lines)
     return time.monotonic() - begun
 
 
@@ -66,13 +65,10 @@ def test_another_table_waits_for_isready(scripted: ScriptedEngine) -> None:
     """Neither a go nor a go mate allocates it."""
     script = Script(solve_seconds=0)
     engine = scripted(script)
-    engine.send("isready")
-    engine.expect("^readyok$")
-    engine.send("setoption name USI_Hash value 8", "go depth 1", MATE_IN_THREE, "go mate nodes 100")
-    engine.expect("^checkmate")
+    engine.ask("isready", answer="^readyok$")
+    engine.ask("setoption name USI_Hash value 8", "go depth 1", MATE_IN_THREE, "go mate nodes 100", answer="^checkmate")
     assert script.made["tables"] == 1
-    engine.send("isready")
-    engine.expect("^readyok$")
+    engine.ask("isready", answer="^readyok$")
     assert script.made["tables"] == 2
 
 
@@ -82,8 +78,7 @@ def test_another_table_waits_beside_another_evaluation(scripted: ScriptedEngine,
     engine = scripted(Script())
     engine.send("isready", "setoption name USI_Hash value 8", "setoption name EvalFile value material", command)
     engine.expect("^(total|bestmove)")
-    engine.send("isready", "getoption USI_Hash")
-    engine.expect("^USI_Hash = 8$")
+    engine.ask("isready", "getoption USI_Hash", answer="^USI_Hash = 8$")
 
 
 def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
@@ -92,8 +87,7 @@ def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
     engine.send(SMALL_TABLE, f"setoption name EvalFile value {path}", "isready")
     engine.expect("late.bin.*; playing with EvalFile <internal>$")
     engine.expect("^readyok$")
-    engine.send("go depth 1")
-    engine.expect("^bestmove")
+    engine.ask("go depth 1")
     assert sum("late.bin" in line for line in engine.seen) == 1
     before = total(engine)
     write_network(path, shifted(read_network(PACKAGED[INTERNAL]), 500))
@@ -105,11 +99,9 @@ def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
 def test_a_mate_at_the_root_is_within_the_rules(real: InProcess) -> None:
     """It must end before MaxMovesToDraw, and must not contain a fourth repetition by check, which would lose."""
     place = "position sfen 9/2k6/9/3LG4/7S1/1R7/9/9/8K b G 1"
-    real.send(SMALL_TABLE, "isready")
-    real.expect("^readyok$")
+    real.ask(SMALL_TABLE, "isready", answer="^readyok$")
     for last_ply, mated in ((3, True), (2, False)):
-        real.send(f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 500")
-        real.expect("^bestmove")
+        real.ask(f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 500")
         assert (" score mate 3 " in real.seen[-2]) == mated
     repeated = " ".join(["5d6c 7b6a 6c5c 6a7b", *["5c6c 7b6a 6c5c 6a7b"] * 2])
     real.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 500")
@@ -118,7 +110,5 @@ def test_a_mate_at_the_root_is_within_the_rules(real: InProcess) -> None:
 
 def test_no_mate_at_the_root_under_the_try_rule(real: InProcess) -> None:
     """The king that is mated in five would win by stepping onto 5i in between."""
-    real.send(SMALL_TABLE, "setoption name EnteringKingRule value TryRule", "isready")
-    real.expect("^readyok$")
-    real.send("position sfen K8/9/9/5+B3/9/9/1+R5R1/4kL3/9 b 2G 1", "go byoyomi 500")
-    assert real.expect("^bestmove").split()[1] != "8g7h"
+    real.ask(SMALL_TABLE, "setoption name EnteringKingRule value TryRule", "isready", answer="^readyok$")
+    assert real.ask("position sfen K8/9/9/5+B3/9/9/1+R5R1/4kL3/9 b 2G 1", "go byoyomi 500").split()[1] != "8g7h"

@@ -331,8 +331,7 @@ GAME = "go btime 600000 wtime 600000"
 
 
 def test_play_from_the_book(engine: InProcess, tmp_path: Path) -> None:
-    engine.send(f"setoption name BookFile value {write(tmp_path, SMALL)}", "isready")
-    engine.expect("^readyok$")
+    engine.ask(f"setoption name BookFile value {write(tmp_path, SMALL)}", "isready", answer="^readyok$")
     engine.send(GAME)
     line = engine.expect("^bestmove", timeout=1)
     assert line in ("bestmove 7g7f ponder 3c3d", "bestmove 2g2f ponder 8c8d")
@@ -357,23 +356,20 @@ def test_a_book_move_waits_for_ponderhit(engine: InProcess) -> None:
 )  # fmt: skip
 def test_other_searches_do_not_use_the_book(engine: InProcess, setting: str, go: str) -> None:
     """Only a `go` with clocks and nothing else is answered from the book, if no option forbids it."""
-    engine.send("setoption name DepthLimit value 2", f"setoption name {setting}", go, "stop")
-    engine.expect("^bestmove")
+    engine.ask("setoption name DepthLimit value 2", f"setoption name {setting}", go, "stop")
     assert " nodes 0 " not in engine.seen[-2]
 
 
 def test_an_illegal_book_move_is_not_played(engine: InProcess, tmp_path: Path) -> None:
     path = write(tmp_path, SMALL.replace("7g7f", "7g7e").replace("2g2f 8c8d", "2g2f 2g2f"))
-    engine.send(f"setoption name BookFile value {path}", "go byoyomi 1000")
-    assert engine.expect("^bestmove") == "bestmove 2g2f"
+    assert engine.ask(f"setoption name BookFile value {path}", "go byoyomi 1000") == "bestmove 2g2f"
     assert sum("'7g7e'" in line for line in engine.seen) == 1
 
 
 def test_a_book_that_cannot_be_opened(engine: InProcess) -> None:
     engine.send("setoption name BookFile value /nowhere/book.sbk", "setoption name DepthLimit value 2", "isready")
     engine.expect(r"^info string .*/nowhere/book\.sbk.*playing without a book$")
-    engine.send(GAME)
-    engine.expect("^bestmove")
+    engine.ask(GAME)
     assert " nodes 0 " not in engine.seen[-2]
 
 

@@ -96,8 +96,7 @@ def test_512_threads() -> None:
     said = f"info string 512 threads are too many for {usable_cores()} cores; searching with {most}"
     assert (said in engine.seen) == (most < 512)
     assert quickest(lambda: seconds_to_stop(engine), 0.3, tries=5) < 0.3
-    engine.send("getoption Threads")
-    engine.expect(f"^Threads = {most}$")
+    engine.ask("getoption Threads", answer=f"^Threads = {most}$")
     engine.close()
 
 
@@ -116,11 +115,9 @@ def test_games_of_1000_and_5000_moves(program: Program) -> None:
         board.push(rng.choice(board.legal_moves()))
     moves = board.moves()
     for plies in range(0, 1001, 250):
-        program.send(f"position startpos moves {' '.join(moves[:plies])}", "go nodes 300")
-        program.expect("^bestmove")
+        program.ask(f"position startpos moves {' '.join(moves[:plies])}", "go nodes 300")
     shuffle = " ".join(["2h1h", "8b9b", "1h2h", "9b8b"] * 1250)
-    program.send(f"position startpos moves {shuffle}", "go byoyomi 100", "go mate 100", "eval")
-    program.expect("^bestmove [1-9]")
+    program.ask(f"position startpos moves {shuffle}", "go byoyomi 100", "go mate 100", "eval", answer="^bestmove [1-9]")
     program.expect("^checkmate")
     program.expect("^total ")
 

@@ -95,13 +95,6 @@ def test_node_limit_is_shared_out() -> None:
     assert alone.depth > together.depth >= 3
 
 
-def test_depth_limit() -> None:
-    script = Script(seconds=lambda depth: 0.0)
-    result, _ = search(script, TimeLimits(), threads=3, depth=7)
-    assert result.depth == 7
-    assert max(window[0] for window in script.windows) == 7
-
-
 def test_helpers_stop_with_the_main_thread() -> None:
     script = Script(seconds=lambda depth: 30.0 if threading.current_thread().name == "helper" else 0.0)
     _, taken = search(script, TimeLimits(), threads=3, depth=4)
@@ -168,16 +161,6 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
         assert bound == ("lower" if value > guess else "upper")
     else:
         pytest.fail("no window contained the value")
-
-
-def test_the_bounds_of_a_window() -> None:
-    """A failing bound moves twice as far each time; after a fail low the other one moves to the middle."""
-    window = Window(make_core(Script()), 0)
-    bounds = [(window.alpha, window.beta)]
-    for value in (-24, -72, -35):
-        window.widen(value)
-        bounds.append((window.alpha, window.beta))
-    assert bounds == [(-24, 24), (-72, 1), (-168, -35), (-168, -35 + 192)]
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -264,8 +247,7 @@ def test_best_move_and_ponder_move_are_checked(board: Board, pv: tuple[str, ...]
 def engine(scripted: ScriptedEngine) -> InProcess:
     """An engine whose depths take 10 ms."""
     transport = scripted(Script(seconds=lambda depth: 0.01))
-    transport.send("isready")
-    transport.expect("^readyok$")
+    transport.ask("isready", answer="^readyok$")
     return transport
 
 
@@ -281,11 +263,9 @@ def test_a_fail_low_of_the_first_line_prolongs_pondering(
     monkeypatch.setattr(SearchControl, "keep_searching", lambda own: told.append("low"))
     script = Script(seconds=lambda depth: 0.0, value=lambda depth: {7: 400, 8: -400}.get(depth, 0))
     engine = scripted(script)
-    engine.send("go depth 7")
-    engine.expect("^bestmove")
+    engine.ask("go depth 7")
     assert not told
-    engine.send("go depth 8")
-    engine.expect("^bestmove")
+    engine.ask("go depth 8")
     assert told
 
 
@@ -294,8 +274,7 @@ def seconds_from_ponderhit(engine: InProcess, go: str, pondered: float) -> float
     engine.send(go)
     engine.silent("^bestmove", pondered)
     begun = time.perf_counter()
-    engine.send("ponderhit")
-    engine.expect("^bestmove")
+    engine.ask("ponderhit")
     return time.perf_counter() - begun
 
 
@@ -310,8 +289,7 @@ def test_ponderhit_with_other_clocks_keeps_searchmoves(engine: InProcess, clocks
     """And the clocks that it does not name. The only move that is left to search is not taken for a forced one."""
     engine.send("go ponder btime 0 wtime 0 byoyomi 300 searchmoves 7g7f")
     begun = time.perf_counter()
-    engine.send(f"ponderhit {clocks}")
-    engine.expect("^bestmove")
+    engine.ask(f"ponderhit {clocks}")
     assert time.perf_counter() - begun > 0.15
 
 
@@ -333,8 +311,7 @@ def test_a_single_move_is_searched(
 ) -> None:
     """Given limits are used up; on a game clock the only legal move is searched briefly, not just to depth 1."""
     begun = time.perf_counter()
-    engine.send(position, go)
-    engine.expect("^bestmove")
+    engine.ask(position, go)
     assert seconds[0] < time.perf_counter() - begun < seconds[1]
     assert int(engine.seen[-2].split()[2]) >= depth
 
@@ -342,8 +319,7 @@ def test_a_single_move_is_searched(
 def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
     """The clock of a go starts when it is read, or at the answer before it."""
     begun = time.perf_counter()
-    engine.send("go movetime 300", "go movetime 300")
-    engine.expect("^bestmove")
+    engine.ask("go movetime 300", "go movetime 300")
     engine.expect("^bestmove")
     assert time.perf_counter() - begun >= 0.5
 

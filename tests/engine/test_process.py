@@ -14,7 +14,7 @@ import pytest
 from usi_engine.core import load_core
 from usi_engine.csa.command import own_engine
 from usi_engine.usi.info import GREATEST, MATE, Info, Lines, parse_info
-from usi_engine.usi.process import Answer, EngineError, EngineEvent, EngineGone, EngineProcess, kill
+from usi_engine.usi.process import EngineError, EngineEvent, EngineGone, EngineProcess, kill
 
 LINE = ("7g7f", "3c3d")
 
@@ -135,32 +135,6 @@ def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path
     engine.start()
     assert engine.name.startswith("Komadori")
     engine.quit()
-
-
-def test_this_engine() -> None:
-    """Search, ponder hit, stop: one answer each, with its number and thought."""
-    events: queue.Queue[EngineEvent] = queue.Queue()
-    engine = EngineProcess(own_engine(), {"EvalFile": "material", "USI_Hash": "1"}, events.put)
-    engine.prepare(max_moves=256)
-    engine.new_game()
-
-    def answer(search: int) -> Answer:
-        event = events.get(timeout=20)
-        assert isinstance(event, Answer) and event.search == search
-        return event
-
-    first = answer(engine.go("startpos", "btime 0 wtime 0 byoyomi 100"))
-    assert first.line.pv[0] == first.move and first.line.value is not None
-    second = engine.go("startpos moves 7g7f 3c3d", "btime 0 wtime 0 byoyomi 100", ponder=True)
-    assert engine.busy
-    engine.ponderhit()
-    answer(second)
-    third = engine.go("startpos", "btime 0 wtime 0 byoyomi 100000", ponder=True)
-    engine.game_over("win")
-    assert not engine.busy
-    answer(third)
-    engine.quit()
-    assert events.empty()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes have no groups")

@@ -36,8 +36,7 @@ def test_usiok_comes_within_a_second() -> None:
 def seconds_to_usiok() -> float:
     begun = time.perf_counter()
     with closing(Program()) as engine:
-        engine.send("usi")
-        engine.expect("^usiok$")
+        engine.ask("usi", answer="^usiok$")
         return time.perf_counter() - begun
 
 
@@ -87,8 +86,7 @@ def test_a_network_needs_neither_numpy_nor_a_cache(
 def test_from_another_folder(tmp_path: Path) -> None:
     (tmp_path / "将棋 エンジン").mkdir()
     engine = Program(cwd=str(tmp_path / "将棋 エンジン"))
-    engine.send("usi", "quit")
-    engine.expect("^usiok$")
+    engine.ask("usi", "quit", answer="^usiok$")
     engine.close()
 
 

@@ -78,8 +78,7 @@ def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even:
         for _ in range(1 + ("go depth 2" in odd)):
             engine.expect("^bestmove", timeout=5)
         if number % 20 == 0:
-            engine.send("isready")
-            engine.expect("^readyok$")
+            engine.ask("isready", answer="^readyok$")
             assert engine.is_settled()
 
 

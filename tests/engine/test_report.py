@@ -8,53 +8,10 @@ from dataclasses import replace
 import pytest
 
 from core_ext.engine import MATE, MATE_BOUND, MAX_EVALUATION
-from usi_engine.game.report import FIRST_BOUND_TIME, Reporter, info_lines
+from usi_engine.game.report import info_lines
 from usi_engine.search.iterative import analysis_of
 from usi_engine.search.results import Score, Variation
 from usi_engine.usi.output import Writer
-
-
-class Clock:
-    """A reporter whose time is set by the test."""
-
-    def __init__(self, interval: int) -> None:
-        self._stream = io.BytesIO()
-        self.reporter = Reporter(Writer(self._stream), interval)
-
-    def bounds_at(self, *times: int) -> list[int]:
-        """Return the times at which a bound is printed."""
-        return [time for time in times if self._prints(time, "lower")]
-
-    def iterations_at(self, *times: int) -> list[int]:
-        """Return the times at which an iteration is printed."""
-        return [time for time in times if self._prints(time, "exact")]
-
-    def _prints(self, time: int, bound: str) -> bool:
-        before = len(self._stream.getvalue())
-        found = replace(analysis_of([Variation(Score(30), ("7g7f",), 5, 7, bound)], 5), time=time / 1000)
-        if bound == "exact":
-            self.reporter.result(found)
-        else:
-            self.reporter.bound(found, 1)
-        return len(self._stream.getvalue()) > before
-
-
-def test_bounds_come_late_in_a_search_and_at_most_once_an_interval() -> None:
-    first = FIRST_BOUND_TIME
-    clock = Clock(300)
-    assert clock.bounds_at(0, first - 1, first, first + 299, first + 300, first + 599) == [first, first + 300]
-
-
-def test_lines_of_iterations_come_at_most_once_an_interval() -> None:
-    clock = Clock(300)
-    assert clock.iterations_at(0, 299, 300, 301, 599, 600, 5000) == [300, 600, 5000]
-    assert clock.bounds_at(5100, 5300) == [5300]  # they share the interval
-
-
-@pytest.mark.parametrize("time", [0, 1])
-def test_without_an_interval_everything_is_printed(time: int) -> None:
-    clock = Clock(0)
-    assert clock.bounds_at(time, time) == clock.iterations_at(time, time) == [time, time]
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,7 @@ def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine, value: i
 def test_fail_high_and_low_are_reported(scripted: ScriptedEngine) -> None:
     """A value outside the window prints its bound, then the exact value; no bound stands right before bestmove."""
     engine = scripted(Script(value=lambda depth: 800 if depth == 6 else 0))
-    engine.send("go infinite")
-    assert engine.expect("lowerbound nodes").startswith("info depth 6 ")
+    assert engine.ask("go infinite", answer="lowerbound nodes").startswith("info depth 6 ")
     exact = engine.expect("^info depth 6 .* score cp -?[0-9]+ nodes")
     assert "score cp 800 nodes" in exact
     converse(engine, expect=["upperbound nodes"])
@@ -184,8 +183,7 @@ def test_quit_does_not_wait_for_loading(scripted: ScriptedEngine, monkeypatch: p
 def test_quit_while_a_large_table_is_allocated(scripted: ScriptedEngine, end: str) -> None:
     script = Script(touch_seconds=0.05)
     engine = scripted(script)
-    engine.send("go infinite", "stop")
-    engine.expect("^bestmove")
+    engine.ask("go infinite", "stop")
     engine.send("setoption name USI_Hash value 9600", "isready")  # 15 s
     engine.silent("^readyok$", 0.2)
     begun = time.monotonic()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import statistics
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ from core_ext.board import Board
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
-from tests.programs import ROOT
 from usi_engine.core import load_core
 from usi_engine.search import skill as skills
 from usi_engine.search.results import Score, Variation
@@ -136,25 +134,7 @@ def test_mates_count_by_their_length() -> None:
     assert seen == sorted(set(seen), reverse=True)
 
 
-def test_the_table_of_the_page() -> None:
-    """docs/play.md gives some levels."""
-    page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.M)
-    assert len(rows) == 5
-    for row in rows:
-        level, depth, moves, error = map(int, row)
-        found = skill(level)
-        assert (depth, moves) == (found.depth, found.lines)
-        assert abs(error - found.error) <= 0.02 * found.error + 0.5
-
-
 # ---- the engine ----
-
-
-def answer(engine: InProcess, *lines: str) -> str:
-    """Send lines, the last one a go; return its answer."""
-    engine.send(*lines)
-    return engine.expect("^bestmove")
 
 
 def test_a_level_limits_play_and_not_analysis(scripted: ScriptedEngine) -> None:
@@ -162,28 +142,25 @@ def test_a_level_limits_play_and_not_analysis(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 0")
     for go in ("go btime 60000 wtime 60000", "go byoyomi 5000", "go movetime 5000", "go depth 9", "go nodes 100000"):
-        answer(engine, go)
+        engine.ask(go)
         assert engine.seen[-2].startswith("info depth 1 "), go
-    engine.send("go infinite")
-    engine.expect("^info depth 9 ")
-    engine.send("stop")
-    engine.expect("^bestmove")
+    engine.ask("go infinite", answer="^info depth 9 ")
+    engine.ask("stop")
 
 
 def test_pondering_waits_and_answers_the_same(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 4", "position startpos moves 7g7f", "go ponder btime 1000 wtime 1000")
     engine.silent("^bestmove", 0.1)
-    engine.send("ponderhit")
-    first = engine.expect("^bestmove")
-    assert answer(engine, "go btime 1000 wtime 1000") == first
+    first = engine.ask("ponderhit")
+    assert engine.ask("go btime 1000 wtime 1000") == first
 
 
 def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
     """The chosen one is printed last, as multipv 1."""
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 2", "setoption name MultiPV value 3")
-    best = answer(engine, "go byoyomi 1000").split()[1]
+    best = engine.ask("go byoyomi 1000").split()[1]
     lines = [line for line in engine.seen if " multipv " in line]
     assert [line.partition(" multipv ")[2].split()[0] for line in lines] == ["3", "2", "1"]
     assert lines[-1].split(" pv ")[1].split()[0] == best
@@ -192,20 +169,20 @@ def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
 def test_searchmoves_are_kept_to(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 0")
-    assert answer(engine, "go byoyomi 100 searchmoves 9g9f").split()[:2] == ["bestmove", "9g9f"]
+    assert engine.ask("go byoyomi 100 searchmoves 9g9f").split()[:2] == ["bestmove", "9g9f"]
 
 
 def test_resigns_by_the_best_line(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(value=lambda depth: -900))
     engine.send("setoption name SkillLevel value 3", "setoption name ResignValue value 500")
-    assert answer(engine, "go byoyomi 100") == "bestmove resign"
+    assert engine.ask("go byoyomi 100") == "bestmove resign"
 
 
 def test_does_not_resign_by_the_move_it_takes_for_the_best(scripted: ScriptedEngine) -> None:
     """All lines but the best are below -ResignValue, and the weakest level often takes one of those."""
     engine = scripted(Script(value=lambda depth: -480, seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 0", "setoption name ResignValue value 500")
-    answers = [answer(engine, "usinewgame", "go byoyomi 100") for _ in range(8)]
+    answers = [engine.ask("usinewgame", "go byoyomi 100") for _ in range(8)]
     assert "bestmove resign" not in answers
     assert any(" cp -480 " not in line for line in engine.seen if line.startswith("info depth"))
 
@@ -214,20 +191,9 @@ def test_the_same_move_until_the_next_game(real: InProcess) -> None:
     """Searches in between change nothing; another game has other errors."""
     real.send("setoption name SkillLevel value 1", "setoption name USI_Hash value 4", "isready", "usinewgame")
     go = "go btime 60000 wtime 60000"
-    first = answer(real, "position startpos", go)
-    real.send("go infinite")
-    real.expect("^info depth 6 ")
-    real.send("stop")
-    real.expect("^bestmove")
-    assert answer(real, go) == first
-    others = [answer(real, "usinewgame", go) for _ in range(12)]
+    first = real.ask("position startpos", go)
+    real.ask("go infinite", answer="^info depth 6 ")
+    real.ask("stop")
+    assert real.ask(go) == first
+    others = [real.ask("usinewgame", go) for _ in range(12)]
     assert set(others) != {first}
-
-
-def test_full_strength_ignores_the_level(real: InProcess) -> None:
-    real.send("setoption name USI_Hash value 4", "setoption name Threads value 1", "isready", "usinewgame")
-    answer(real, "go nodes 20000")
-    last = real.seen[-2].partition(" nps ")[0]
-    real.send("setoption name SkillLevel value 5", "setoption name SkillLevel value 20", "usinewgame")
-    answer(real, "go nodes 20000")
-    assert real.seen[-2].partition(" nps ")[0] == last

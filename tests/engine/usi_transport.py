@@ -69,6 +69,11 @@ class Transport:
             if re.search(pattern, line):
                 return line
 
+    def ask(self, *lines: str, answer: str = "^bestmove") -> str:
+        """Send lines; return the line that answers them."""
+        self.send(*lines)
+        return self.expect(answer)
+
     def silent(self, pattern: str, seconds: float) -> None:
         """Check that no line matches for so long."""
         deadline = time.monotonic() + seconds

@@ -115,8 +115,7 @@ def test_the_program_plays_with_a_file_or_names_its_fault(file: Path) -> None:
     file.write_text("R 2000")
     program = Program(evaluation=str(file))
     try:
-        program.send("position sfen 4k4/9/9/9/9/9/9/9/4K4 b R 1", "eval")
-        program.expect("^total 2000$")
+        program.ask("position sfen 4k4/9/9/9/9/9/9/9/4K4 b R 1", "eval", answer="^total 2000$")
         file.write_text("R 20000")
         program.send(f"setoption name EvalFile value {file.with_name('none.txt')}", "isready")
         assert "none.txt" in program.expect("^info string cannot use the piece values")

@@ -21,7 +21,6 @@ from usi_engine.rules import LiveGame
 from usi_engine.usi.protocol import Times
 
 LONGEST = 200  # plies of a game
-ANSWER_SECONDS = 120.0
 OPENING_PLIES = 4  # random
 FIXED = {"Threads": "2", "USI_Ponder": "true", "NetworkDelay": "0", "NetworkDelay2": "0", "MinimumThinkingTime": "0",
          "RoundUpToFullSecond": "false", "MaxMovesToDraw": str(LONGEST)}  # fmt: skip
@@ -43,55 +42,40 @@ DELAYS = ("stop", "ready", "overstep")
 class Player(Talk):
     """An engine, its ponder move and its worst delays."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.delays = dict.fromkeys(DELAYS, 0.0)
-        self.expected = ""  # the ponder move; empty: it does not ponder
-
-    def wait(self, word: str) -> list[str]:
-        """Return the words of the next line that begins with `word`."""
-        return self.expect(f"^{word}", ANSWER_SECONDS).split()
-
     def begin(self, options: dict[str, str]) -> None:
         """Set the options and get ready."""
         self.forget()
-        self.delays, self.expected = dict.fromkeys(DELAYS, 0.0), ""
+        self.delays, self.expected = dict.fromkeys(DELAYS, 0.0), ""  # the ponder move; empty: it does not ponder
         self.send(*(f"setoption name {name} value {value}" for name, value in options.items()))
-        begun = time.monotonic()
-        self.send("isready", "usinewgame")
-        self.wait("readyok")
-        self.note("ready", milliseconds_since(begun))
+        self.timed("ready", "isready", "usinewgame", answer="^readyok$")
 
     def note(self, kind: str, milliseconds: float) -> None:
         self.delays[kind] = max(self.delays[kind], round(milliseconds, 1))
 
+    def timed(self, kind: str, *lines: str, answer: str = "^bestmove") -> None:
+        """Send lines; note the delay of the answer."""
+        begun = time.monotonic()
+        self.ask(*lines, answer=answer)
+        self.note(kind, (time.monotonic() - begun) * 1000)
+
     def stop_pondering(self) -> None:
         if self.expected:
-            begun = time.monotonic()
-            self.send("stop")
-            self.wait("bestmove")
-            self.note("stop", milliseconds_since(begun))
+            self.timed("stop", "stop")
         self.expected = ""
 
     def move(self, moves: Sequence[str], clock: str) -> list[str]:
         """Return the words of its answer."""
-        if self.expected and moves and moves[-1] == self.expected:
+        if self.expected and moves[-1] == self.expected:
             self.expected = ""
-            self.send("ponderhit")
-        else:
-            self.stop_pondering()
-            self.send(f"position startpos moves {' '.join(moves)}", f"go {clock}")
-        return self.wait("bestmove")
+            return self.ask("ponderhit").split()
+        self.stop_pondering()
+        return self.ask(f"position startpos moves {' '.join(moves)}", f"go {clock}").split()
 
     def ponder(self, moves: Sequence[str], answer: Sequence[str], clock: str) -> None:
         """Start pondering if the answer names a ponder move."""
         if len(answer) == 4:
             self.expected = answer[3]
             self.send(f"position startpos moves {' '.join([*moves, self.expected])}", f"go ponder {clock}")
-
-
-def milliseconds_since(begun: float) -> float:
-    return round((time.monotonic() - begun) * 1000, 1)
 
 
 def opening(rng: random.Random) -> list[str]:
@@ -132,31 +116,20 @@ def soak_game(players: Sequence[Player], number: int, share: float = 1.0) -> dic
 
 def summary(games: Sequence[dict[str, Any]]) -> str:
     """Return one line about the games of the log."""
-    if not games:
-        return "no games"
-    text = f"{len(games)} games, {sum(game['plies'] for game in games)} plies"
-    for kind in DELAYS:
-        text += f"; worst {kind} {max(game[kind] for game in games):.0f} ms"
-    text += f" ({sum(game['overstep'] > 0 for game in games)} games late)"
-    for size in CHANGING["USI_Hash"]:
-        memory = [max(game["megabytes"]) for game in games if game["options"]["USI_Hash"] == size]
-        if memory:
-            half = memory[: (len(memory) + 1) // 2]
-            text += f"; hash {size} MB: {max(half)} MB in the first half, {max(memory)} in all"
-    return text
+    worst = "; ".join(f"worst {kind} {max(game[kind] for game in games):.0f} ms" for kind in DELAYS)
+    late = sum(game["overstep"] > 0 for game in games)
+    half, whole = (max(max(game["megabytes"]) for game in part) for part in (games[: len(games) // 2 + 1], games))
+    return f"{len(games)} games; {worst} ({late} games late); {half} MB in the first half, {whole} MB in all"
 
 
 def soak(path: Path, games: int, share: float = 1.0) -> list[dict[str, Any]]:
     """Play until the log holds `games` games."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = KeptRows(path)
-    players = [Player() for _ in range(2)]
-    begun, first = time.monotonic(), len(kept.rows)
-    for number in range(first + 1, games + 1):
+    kept, players = KeptRows(path), [Player(), Player()]
+    for number in range(len(kept.rows) + 1, games + 1):
         kept.add(soak_game(players, number, share))
-        left = (time.monotonic() - begun) / (number - first) * (games - number) / 60
         if number % 10 == 0:
-            print(f"{summary(kept.rows)}; {left:.0f} min left", flush=True)
+            print(summary(kept.rows), flush=True)
     for player in players:
         player.close()
     return kept.rows
