@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core_ext._probe import bonapiece_tables, bonapieces
 from core_ext.board import Board
-from tests.positions import flipped, mirrored, random_boards
+from tests.positions import random_boards
 
 # First number of each hand range and of each kind on the board, Black then White, as published for Bonanza's features.
 HANDS = {"P": (0, 19), "L": (38, 43), "N": (48, 53), "S": (58, 63), "G": (68, 73), "B": (78, 81), "R": (84, 87)}
@@ -39,15 +39,3 @@ def test_inverse_and_mirror_undo_themselves_and_commute() -> None:
         assert inverse[inverse[number]] == number
         assert mirror[mirror[number]] == number
         assert inverse[mirror[number]] == mirror[inverse[number]]
-
-
-def test_white_sees_the_flipped_board() -> None:
-    for board in random_boards(7, 200):
-        assert sorted(bonapieces(board.sfen())[1]) == sorted(bonapieces(flipped(board.sfen()))[0])
-
-
-def test_mirror_numbers_the_mirrored_board() -> None:
-    mirror = bonapiece_tables()[1]
-    for board in random_boards(8, 200):
-        seen = bonapieces(board.sfen())[0]
-        assert sorted(mirror[number] for number in seen) == sorted(bonapieces(mirrored(board.sfen()))[0])

@@ -129,12 +129,6 @@ def test_flipped_and_mirrored_positions_have_the_same_value(weights: KppWeights,
         assert value(engine, sfen) == value(engine, flipped(sfen)) == value(engine, mirrored(sfen))
 
 
-def test_one_king_alone_has_its_material_value(weights: KppWeights, new_worker: NewWorker) -> None:
-    sfen = "4k4/9/4P4/9/9/9/9/9/9 b 2G 1"
-    assert abs(value(new_worker(weights), sfen) - (90 + 2 * 540)) < 300  # and the tempo
-    assert value(new_worker(), sfen) == 90 + 2 * 540
-
-
 def test_weights_of_a_wrong_size_are_refused() -> None:
     weights, few = KppWeights(), np.zeros(3, np.int16)
     for unfold, arguments in (

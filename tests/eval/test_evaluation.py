@@ -57,10 +57,20 @@ def test_words_name_the_packaged_weights_and_material() -> None:
     assert load_evaluation(MATERIAL, 16) is None
 
 
-@pytest.mark.parametrize("name", ["absent.bin", "absent", "text.bin", "", "null\0character", "~nosuchuser/nn.bin"])
-def test_other_files_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [("absent.bin", "no such file"), ("absent", "absent"), ("text.bin", "too few"), ("", "no such file"),
+     ("null\0character", "null"), ("~nosuchuser/nn.bin", "nosuchuser"), ("none.kpp", "none.kpp"),
+     ("empty.kpp", "it has no KPP weights for this version; the name of a network"), ("pipe.bin", "not a regular file"),
+     ("pipe.kpp", "not a regular file")],
+)  # fmt: skip
+def test_other_files_are_refused_in_one_line(tmp_path: Path, name: str, fault: str) -> None:
+    """Opening a pipe would block until a writer opens it."""
     (tmp_path / "text.bin").write_text("no network")
-    with pytest.raises(WeightsError) as refusal:
+    (tmp_path / "empty.kpp").touch()
+    if "pipe" in name:
+        getattr(os, "mkfifo", Path.mkdir)(tmp_path / name)
+    with pytest.raises(WeightsError, match=fault) as refusal:
         load_evaluation(name if name.startswith("~") else str(tmp_path / name), 16)
     assert "\n" not in str(refusal.value)
 

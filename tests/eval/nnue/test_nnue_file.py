@@ -194,11 +194,6 @@ def test_other_hashes_are_accepted(good: bytes) -> None:
     assert parse_network(io.BytesIO(changed), len(changed)).dense == parse_network(io.BytesIO(good), len(good)).dense
 
 
-def test_a_folder_names_its_nn_bin(good: bytes, tmp_path: Path) -> None:
-    (tmp_path / "nn.bin").write_bytes(good)
-    assert read_network(tmp_path).architecture == read_network(str(tmp_path)).architecture
-
-
 @pytest.mark.parametrize("remark", ["trained on Tuesday", "作者", "\udc8d\udcec\udc8e\udcd2"])  # the last in Shift JIS
 def test_additions_to_the_text_are_kept(good: bytes, remark: str, tmp_path: Path) -> None:
     text = f"{good[12 : text_end(good)].decode()},{remark}"
@@ -247,12 +242,6 @@ def test_other_files_are_refused(good: bytes, tmp_path: Path) -> None:
         read_network("a\0path")
     with pytest.raises(WeightsError):
         read_network("~nobody-of-this-name/nn.bin")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert "regular" in refusal(tmp_path / "pipe")
 
 
 def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
