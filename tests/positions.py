@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core_ext.board import Board
 from tests.shogi.slow_shogi import RANKS, START, Game, Position, name, other, to_square
@@ -33,6 +36,23 @@ def data_rows(file: str) -> list[list[str]]:
     """Return the fields of each line of a `.tsv` file of tests/data, without comment lines."""
     lines = (DATA / file).read_text(encoding="utf-8").splitlines()
     return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def described_rows(file: str) -> list[tuple[str, Any]]:
+    """Return the lines of a `.jsonl` file of tests/data, and what each must be read as, in the form of `described`."""
+    return [tuple(json.loads(line)) for line in (DATA / file).read_text(encoding="utf-8").splitlines()]
+
+
+def described(value: Any) -> Any:
+    """Return the class and the fields of a dataclass, without those that have their default, as JSON has them."""
+    if not dataclasses.is_dataclass(value):
+        return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Decimal) else value
+    told = dict[str, Any]()
+    for field in dataclasses.fields(value):
+        own, made = getattr(value, field.name), field.default_factory
+        if own != (field.default if made is dataclasses.MISSING else made()):
+            told[field.name] = described(own)
+    return {type(value).__name__: told}
 
 
 def random_boards(

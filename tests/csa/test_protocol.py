@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from tests.csa.server import START_POSITION, summary
+from tests.positions import described, described_rows
 from usi_engine import language
 from usi_engine.clock import LONGEST_MS, TimeControl
 from usi_engine.csa import protocol
@@ -16,27 +18,11 @@ def moved(csa: str, units: str) -> protocol.MoveMade:
     return protocol.MoveMade(csa, Decimal(units))
 
 
-@pytest.mark.parametrize(
-    ("line", "event"),
-    [("LOGIN:us OK", protocol.LoggedIn("us")), ("LOGIN:incorrect", protocol.LoginRefused()),
-     ("LOGOUT:completed", protocol.LoggedOut()), ("START:a+b-1-0+c", protocol.Started("a+b-1-0+c")),
-     ("REJECT:a+b by them", protocol.Rejected("a+b", "them")), ("+7776FU,T12", moved("+7776FU", "12")),
-     ("-0055KA,T0", moved("-0055KA", "0")), ("+7776FU,T12,'* 30 -3334FU", moved("+7776FU", "12")),
-     ("+7776FU,T3.25", moved("+7776FU", "3.25")), ("+7776FU,T.5", moved("+7776FU", "0")),
-     ("+7776FU,T" + "9" * 4000, moved("+7776FU", "2147483647")), ("-3334FU,T4294968", moved("-3334FU", "4294968")),
-     ("START: id ", protocol.Started("id")), ("REJECT: by them", protocol.Rejected("", "them")),
-     ("%TORYO,T4.5", protocol.Special("%TORYO", Decimal("4.5"))), ("%KACHI", protocol.Special("%KACHI")),
-     ("#TIME_UP", protocol.Cause("TIME_UP")), ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
-     ("#WIN", protocol.Outcome("win")), ("#CENSORED", protocol.Outcome("draw")),
-     ("#CHUDAN", protocol.Outcome("unknown")), ("##[CHAT] hello", None),
-     ("+7776FU, T12 ", moved("+7776FU", "12")), ("#WIN ", protocol.Outcome("win")),
-     ("+7776", None), ("+7006FU,T1", None),
-     ("garbage", None)],
-)  # fmt: skip
-def test_events(line: str, event: protocol.Event) -> None:
+@pytest.mark.parametrize(("line", "event"), described_rows("csa_lines.jsonl"))
+def test_events(line: str, event: dict[str, Any] | None) -> None:
     reader = protocol.Reader()
     assert reader.feed("") is None
-    assert reader.feed(line) == event
+    assert described(reader.feed(line)) == event
 
 
 def read(text: str) -> protocol.Event | None:
