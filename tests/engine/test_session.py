@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -64,8 +65,9 @@ def test_conversations(scripted: ScriptedEngine, name: str) -> None:
 
 def script_of(fields: dict[str, Any]) -> Script:
     """Return a script; values and times are the same at each depth."""
-    at_depths = {name: lambda depth, always=fields[name]: always for name in ("value", "seconds") if name in fields}
-    return Script(**fields | at_depths)
+    for name in {"value", "seconds"} & fields.keys():
+        fields[name] = partial(lambda always, depth: always, fields[name])
+    return Script(**fields)
 
 
 def test_the_rest_of_a_line_beyond_the_longest_counts_as_another_line(scripted: ScriptedEngine) -> None:
