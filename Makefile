@@ -78,9 +78,12 @@ run: build
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
 PYTEST = $(PY) -m pytest -q
+# Two processes share the tests, on any machine: more need more memory (JOBS=8), and those that measure time a core each.
+JOBS ?= 2
+SHARED = $(PYTEST) -n $(JOBS) --dist worksteal
 
 test: $(VENV)/.test probes
-	$(PYTEST)
+	$(SHARED)
 
 test-learn: $(VENV)/.test $(VENV)/.learn probes
 	$(PYTEST) tests/learn/nnue
@@ -89,10 +92,10 @@ test-page: $(VENV)/.test $(VENV)/.page probes
 	$(PYTEST) tests/page
 
 test-slow: $(VENV)/.test probes
-	$(PYTEST) -m slow
+	$(SHARED) -m slow
 
 test-all: $(VENV)/.test probes
-	$(PYTEST) -m ''
+	$(SHARED) -m ''
 
 # Random records in all formats, read by tsshogi and json-kifu-format (npm), python-shogi and cshogi: about ten minutes.
 test-records: $(VENV)/.records build
@@ -172,7 +175,7 @@ folder-windows: build
 
 # Both coverage targets print their report even if a test fails, because some tests measure time.
 coverage: $(VENV)/.coverage probes
-	-$(PYTEST) --cov --cov-report=html:coverage/python --cov-report=term
+	-$(SHARED) --cov --cov-report=html:coverage/python --cov-report=term
 
 # gcc's gcov counts the lines of Cython without slow tracing. gcovr takes Cython's functions for internal ones by their
 # names, and reports code fragments without a file as errors; the options allow both. The tests of full disks would
