@@ -11,6 +11,5 @@ cdef list squares_of(Bitboard squares)
 
 cdef class Board:
     cdef Position pos
-    cdef list played        # moves pushed since the set-up, as ints
     cdef Board _copy(self, kind)
     cdef list _hands(self)

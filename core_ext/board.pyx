@@ -1,6 +1,9 @@
 """Positions of shogi and their legal moves, for Python.
 
 Moves and squares are USI text: `7g7f`, `7g7f+`, `P*5e`; `5e`. Colours are BLACK (sente, moves first) and WHITE.
+A move may also be given as its 16 bits, an int or an integer of numpy: bits 0 to 6 are the destination, bits 7 to 13
+the origin, or 81 plus the type of a dropped piece (1 to 7 for P L N S B R G), bit 14 is the promotion. Squares are 0
+for 1a, 1 for 1b, ... 80 for 9i, so 7g7f is 7739. A pass is 129. `move_to_usi` and `move_from_usi` convert.
 
 Threads may share a Board: each call leaves it in a legal state, but another thread may change it between two calls.
 
@@ -10,6 +13,8 @@ Threads may share a Board: each call leaves it in a legal state, but another thr
     'lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2'
 """
 
+from typing import SupportsIndex
+
 from libc.string cimport memcmp
 
 from core_ext.shogi.bitboard cimport Bitboard, pop, some
@@ -18,22 +23,22 @@ from core_ext.shogi.hand cimport hand_count
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport (
     CheckInfo, generate_checks, generate_legal, generate_pseudo_legal, gives_check, has_legal_move, init_check_info,
-    perft,
+    is_legal, perft,
 )
 from core_ext.shogi.ki2 import find_ki2, ki2_text, last_square
 from core_ext.shogi.notation import (
-    KIF_PASS, PASS, PASSES, csa_text, find_csa, flip_move, flip_sfen, kif_text,
+    KIF_PASS, csa_text, find_csa, flip_move, flip_sfen, kif_text,
 )
 from core_ext.shogi.outcome import Outcome, Termination
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
     RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, do_null,
-    free_position, full_key, game_repetition, has_tried, in_check, occupied, reserve_plies, to_move32, try_move,
-    undo_move, undo_null,
+    free_position, full_key, game_length, game_repetition, has_tried, in_check, occupied, reserve_plies, to_move32,
+    try_move, undo_move, undo_null,
 )
 from core_ext.shogi.see cimport see
 from core_ext.shogi.sfen cimport (
-    format_move, format_sfen, format_square, parse_move, parse_sfen, parse_square, piece_letters,
+    format_move, format_sfen, format_square, parse_move, parse_sfen, parse_square, piece_letters, word_of,
 )
 from core_ext.shogi.types cimport (
     GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, SQUARES, dropped_type, from_square, is_drop, make_piece,
@@ -42,6 +47,7 @@ from core_ext.shogi.types cimport (
 
 BLACK = 0
 WHITE = 1
+MoveLike = str | SupportsIndex  # USI text or 16 bits
 
 _START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 _RULES = {
@@ -91,19 +97,30 @@ cdef list with_movers(const Position *pos):
     return [(format_move(moves[i]), mover(pos, moves[i])) for i in range(count)]
 
 
-cdef list played_moves(Board board):
-    return [played_text(move) for move in board.played]
+cdef list played_moves(const Position *pos):
+    """Return the moves since the set-up."""
+    cdef int ply
+    return [format_move(<Move>pos.states[ply].move) for ply in range(1, game_length(pos) + 1)]
 
 
-cdef str played_text(int move):
-    return PASS if move == NULL_MOVE else format_move(<Move>move)
-
-
-cdef void undo_played(Position *pos, int move):
+cdef str undo_last(Position *pos):
+    """Unmake the last move or pass and return its text."""
+    cdef Move move = <Move>pos.state.move
     if move == NULL_MOVE:
         undo_null(pos)
     else:
         undo_move(pos)
+    return format_move(move)
+
+
+def move_to_usi(move):
+    """Return the USI text of a move that is given as its 16 bits; ValueError if they are none."""
+    return format_move(<Move>word_of(move))
+
+
+def move_from_usi(move):
+    """Return the 16 bits of a move in USI text, whatever the position; ValueError for any other text."""
+    return word_of(move)
 
 
 cdef class MoveList:
@@ -114,25 +131,47 @@ cdef class MoveList:
 
     cdef Board board
     cdef bint pseudo
+    cdef uint64_t key       # of the position whose moves `count` counts
+    cdef Py_ssize_t count   # -1: none yet
 
     def __cinit__(self, Board board not None, bint pseudo=False):
-        self.board, self.pseudo = board, pseudo
+        self.board, self.pseudo, self.count = board, pseudo, -1
+
+    cdef Move *_generate(self, Move *moves, bint include_all) noexcept:
+        if self.pseudo:
+            return generate_pseudo_legal(&self.board.pos, moves, include_all)
+        return generate_legal(&self.board.pos, moves, include_all)
 
     def __call__(self, include_all: bool = False):
         """Return the moves as a list, without dominated moves unless `include_all`."""
         cdef Move moves[MAX_MOVES]
-        if self.pseudo:
-            return names_of(moves, generate_pseudo_legal(&self.board.pos, moves, include_all))
-        return names_of(moves, generate_legal(&self.board.pos, moves, include_all))
+        return names_of(moves, self._generate(moves, include_all))
 
     def __iter__(self):
-        return iter(self())
+        cdef Move moves[MAX_MOVES]
+        cdef list found = names_of(moves, self._generate(moves, False))
+        self.key, self.count = full_key(&self.board.pos), len(found)    # list() asks for the length, too
+        return iter(found)
 
     def __len__(self):
-        return len(self())
+        cdef Move moves[MAX_MOVES]
+        if self.count < 0 or self.key != full_key(&self.board.pos):
+            self.key, self.count = full_key(&self.board.pos), self._generate(moves, False) - moves
+        return self.count
 
     def __contains__(self, move):
-        return move in self(True)
+        cdef Move moves[MAX_MOVES]
+        cdef Py_ssize_t word, i
+        try:
+            word = word_of(move)
+        except (TypeError, ValueError):
+            return False
+        if not self.pseudo:
+            return is_legal(&self.board.pos, <Move>word)
+        for i in range(self._generate(moves, True) - moves):
+            if moves[i] == word:
+                return True
+        return False
 
     def __str__(self):
         return " ".join(self())
@@ -154,7 +193,6 @@ cdef class Board:
 
     def __cinit__(self, *args, **kwargs):
         allocate_position(&self.pos, 64)
-        self.played = []
 
     def __init__(self, sfen: str = "startpos"):
         self.set_sfen(sfen)
@@ -164,7 +202,7 @@ cdef class Board:
 
     @classmethod
     def from_moves(cls, moves, sfen: str = "startpos"):
-        """Return the board after `moves`, an iterable of texts for `push`. ValueError if one is illegal."""
+        """Return the board after `moves`, an iterable of moves for `push`. ValueError if one is illegal."""
         cdef Board board = Board.__new__(cls)
         board.set_sfen(sfen)
         for move in moves:
@@ -179,9 +217,9 @@ cdef class Board:
 
     def __reduce__(self):
         cdef Board start = self._copy(Board)
-        moves = played_moves(start)
-        for move in reversed(start.played):
-            undo_played(&start.pos, move)
+        moves = played_moves(&start.pos)
+        while game_length(&start.pos):
+            undo_last(&start.pos)
         return type(self).from_moves, (moves, format_sfen(&start.pos)), getattr(self, "__dict__", None)
 
     def __eq__(self, other):
@@ -206,7 +244,6 @@ cdef class Board:
         """Copy without calling a subclass's `copy`."""
         cdef Board other = Board.__new__(kind)
         copy_position(&other.pos, &self.pos, 64)
-        other.played = list(self.played)
         return other
 
     def set_sfen(self, sfen: str):
@@ -219,7 +256,6 @@ cdef class Board:
             raise ValueError(f"the moves are an argument of their own, as in Board.from_moves(['7g7f']): '{text}'")
         parse_sfen(&spare.pos, _START if text == "startpos" else text)
         copy_position(&self.pos, &spare.pos, 64)
-        self.played = []
 
     @property
     def turn(self):
@@ -240,15 +276,16 @@ cdef class Board:
         """Return the position as an sfen of four fields, hands in the order R B G S N L P."""
         return format_sfen(&self.pos)
 
-    def push(self, move: str):
-        """Make a legal move, dominated or not, or pass (`pass`, `0000`); ValueError for any other text."""
-        if move in PASSES:
+    def push(self, move):
+        """Make a legal move, dominated or not, or pass (`pass`, `0000`); ValueError for anything else."""
+        cdef int word = word_of(move)
+        if word == NULL_MOVE:
             self.push_pass()
             return
-        cdef int parsed = parse_move(&self.pos, move)
+        if not is_legal(&self.pos, <Move>word):
+            parse_move(&self.pos, move)     # raises the error
         reserve_plies(&self.pos, 1)
-        do_move(&self.pos, <Move>parsed)
-        self.played.append(parsed)
+        do_move(&self.pos, <Move>word)
 
     def push_usi(self, text: str):
         """Make a move given as USI text and return it; ValueError as in `push`."""
@@ -264,25 +301,22 @@ cdef class Board:
             raise ValueError("cannot pass in check")
         reserve_plies(&self.pos, 1)
         do_null(&self.pos)
-        self.played.append(NULL_MOVE)
 
     def pop(self):
         """Unmake the last move and return it; IndexError if no move has been pushed."""
-        if not self.played:
+        if not game_length(&self.pos):
             raise IndexError("no move to take back")
-        cdef int move = self.played.pop()
-        undo_played(&self.pos, move)
-        return played_text(move)
+        return undo_last(&self.pos)
 
     def peek(self):
         """Return the last move; IndexError if no move has been pushed."""
-        if not self.played:
+        if not game_length(&self.pos):
             raise IndexError("no move has been made")
-        return played_text(self.played[len(self.played) - 1])
+        return format_move(<Move>self.pos.state.move)
 
     def moves(self):
         """Return the moves pushed since the set-up."""
-        return played_moves(self)
+        return played_moves(&self.pos)
 
     @property
     def legal_moves(self):
@@ -298,13 +332,19 @@ cdef class Board:
         """The legal moves and those that leave the king in check or mate by a pawn drop, as in `legal_moves`."""
         return MoveList(self, True)
 
-    def is_legal(self, move: str):
-        """Return whether the text is a legal move, dominated or not."""
+    def legal_array(self, include_all: bool = False):
+        """Return the moves of `legal_moves(include_all)` as a numpy array of their 16 bits."""
+        cdef Move moves[MAX_MOVES]
+        cdef Move *end = generate_legal(&self.pos, moves, include_all)
+        import numpy    # only here: play does without it
+        return numpy.frombuffer(bytearray((<char *>moves)[:(end - moves) * sizeof(Move)]), numpy.uint16)
+
+    def is_legal(self, move):
+        """Return whether this is a legal move, dominated or not."""
         try:
-            parse_move(&self.pos, move)
+            return is_legal(&self.pos, <Move>word_of(move))
         except ValueError:
             return False
-        return True
 
     def checking_moves(self, include_all: bool = False):
         """Return the legal moves that give check, without dominated moves unless `include_all`."""
@@ -377,8 +417,8 @@ cdef class Board:
             return Outcome(Termination.DECLARATION, us)
         return Outcome(Termination.MOVE_LIMIT, None) if 0 < max_moves < self.pos.ply else None
 
-    def gives_check(self, move: str):
-        """Return whether a legal move gives check; ValueError for any other text."""
+    def gives_check(self, move):
+        """Return whether a legal move gives check; ValueError for any other."""
         cdef CheckInfo info
         cdef int parsed = parse_move(&self.pos, move)
         init_check_info(&self.pos, &info)
@@ -425,11 +465,11 @@ cdef class Board:
             return None
         return format_move(try_move(&self.pos)) if rule == "TryRule" else "win"
 
-    def see(self, move: str):
+    def see(self, move):
         """Return the static exchange evaluation of a legal move, in centipawns for the side to move.
 
         It is the balance of the captures on the move's square if each side may stop at any time; pinned pieces capture
-        only along the pin. ValueError for any other text.
+        only along the pin. ValueError for any other.
         """
         cdef int parsed = parse_move(&self.pos, move)
         return see(&self.pos, <Move>parsed)
@@ -472,10 +512,10 @@ cdef class Board:
             leaves = perft(&own.pos, plies)
         return leaves
 
-    def csa(self, move: str):
-        """Return a legal move as CSA text (`+7776FU`); ValueError for any other text."""
-        cdef int parsed = parse_move(&self.pos, move)
-        return csa_text(move, mover(&self.pos, <Move>parsed), self.pos.side)
+    def csa(self, move):
+        """Return a legal move as CSA text (`+7776FU`); ValueError for any other."""
+        cdef Move parsed = parse_move(&self.pos, move)
+        return csa_text(format_move(parsed), mover(&self.pos, parsed), self.pos.side)
 
     def parse_csa(self, text: str):
         """Return the legal move that a CSA text means, with or without its sign; ValueError if there is none."""
@@ -487,18 +527,19 @@ cdef class Board:
         self.push(move)
         return move
 
-    def kif(self, move: str):
+    def kif(self, move):
         """Return a legal move or a pass as KIF text (`７六歩(77)`, `同　銀(31)`, `５五角打`, `パス`); else ValueError."""
-        if move == PASS:
+        if word_of(move) == NULL_MOVE:
             return KIF_PASS
-        cdef int parsed = parse_move(&self.pos, move)
-        return kif_text(move, mover(&self.pos, <Move>parsed), last_square(self))
+        cdef Move parsed = parse_move(&self.pos, move)
+        return kif_text(format_move(parsed), mover(&self.pos, parsed), last_square(self))
 
-    def ki2(self, move: str):
-        """Return a legal move as KI2 text (`▲７六歩`, `△同　銀`, `▲６八金右`); ValueError for any other text."""
-        if move != PASS:
+    def ki2(self, move):
+        """Return a legal move as KI2 text (`▲７六歩`, `△同　銀`, `▲６八金右`); ValueError for any other."""
+        cdef int word = word_of(move)
+        if word != NULL_MOVE:
             parse_move(&self.pos, move)
-        return ki2_text(self, move)
+        return ki2_text(self, format_move(<Move>word))
 
     def parse_ki2(self, text: str):
         """Return the legal move that a KIF or KI2 text means; ValueError if it means none or several.

@@ -19,15 +19,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 USER = """
+import numpy as np
 from core_ext.engine import MateSolver, StopToken
+from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 from usi_engine import (
-    Analysis, AsyncEngine, Board, Engine, Game, Limit, Node, PlayResult, Score, UsiEngine, load_games,
+    Analysis, AsyncEngine, Board, Engine, Game, Limit, Node, PlayResult, Score, UsiEngine, features, load_games,
+    move_from_usi, move_to_usi,
 )
 
 board = Board()
 assert_type(board.legal_moves(), list[str])
+assert_type(board.legal_array(include_all=True), NDArray[np.uint16])
+assert_type(move_to_usi(board.legal_array()[0]), str)
+assert_type(features.to_cshogi(move_from_usi("7g7f")), int)
+assert_type(features.from_yaneuraou(board.legal_array()), NDArray[np.uint16])
 assert_type(MateSolver(16, StopToken()), MateSolver)
 for game in load_games("game.kif"):
     assert_type(game, Game)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
+    from core_ext.board import BLACK, WHITE, Board, Outcome, Termination, move_from_usi, move_to_usi
     from core_ext.engine import PieceValues
     from usi_engine.api.async_engine import AsyncEngine
     from usi_engine.api.engine import Engine, analyse
@@ -33,11 +33,11 @@ __all__ = [
     "BLACK", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board", "CoreError", "Engine", "EngineDied",
     "EngineError", "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Node", "Outcome", "PieceValues",
     "PlayResult", "Record", "RecordError", "Score", "Termination", "Timeouts", "UnknownOption", "UsiEngine",
-    "Variation", "WeightsError", "analyse", "load_games", "mate", "parse_record",
-    "second_solutions",
+    "Variation", "WeightsError", "analyse", "load_games", "mate", "move_from_usi", "move_to_usi",
+    "parse_record", "second_solutions",
 ]  # fmt: skip
 _MODULES = {
-    "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
+    "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination", "move_from_usi", "move_to_usi"),
     "core_ext.engine": ("PieceValues",),
     "usi_engine.records.faults": ("RecordError",),
     "usi_engine.records.games": ("Game", "load_games", "parse_record"),

@@ -6,8 +6,10 @@ from core_ext.shogi.types cimport Move
 # Set up an sfen of 3 or 4 fields, hand pieces in any order. An error leaves the position incomplete.
 cdef int parse_sfen(Position *pos, str text) except -1
 cdef str format_sfen(const Position *pos)
-# Return the legal move with this USI text.
-cdef int parse_move(const Position *pos, str text) except -1
+# Return a move given as USI text or as its 16 bits, a pass as NULL_MOVE; whether it is legal is not checked.
+cdef int word_of(object move) except -1
+# Return the legal move that is given as `word_of` reads it.
+cdef int parse_move(const Position *pos, object move) except -1
 cdef str format_move(Move move)
 cdef int parse_square(str text) except -1
 cdef str format_square(int square)

@@ -1,9 +1,18 @@
 """Parsing and formatting of USI text (sfen as in Shogidokoro's protocol description)."""
 
+from cpython.object cimport PyObject
+
 from core_ext.shogi.hand cimport hand_count, hand_one
 from core_ext.shogi.movegen cimport is_legal
+from core_ext.shogi.notation import PASS, PASSES
 from core_ext.shogi.position cimport Position, attacked, begin_game, clear_position, occupied, put_piece
 from core_ext.shogi.types cimport *
+
+cdef extern from "Python.h":
+    # Without an exception to raise, numbers beyond Py_ssize_t become its limits.
+    Py_ssize_t PyNumber_AsSsize_t(object number, PyObject *error) except? -1
+    bint PyUnicode_IS_ASCII(str text)
+    const uint8_t *PyUnicode_1BYTE_DATA(str text)
 
 _LETTERS = {PAWN: "P", LANCE: "L", KNIGHT: "N", SILVER: "S", GOLD: "G", BISHOP: "B", ROOK: "R", KING: "K"}
 _TYPES = {letter: piece_type for piece_type, letter in _LETTERS.items()}
@@ -13,6 +22,9 @@ for _letter, _type in _TYPES.items():
     _pieces[ord(_letter)], _pieces[ord(_letter.lower())] = make_piece(BLACK, _type), make_piece(WHITE, _type)
 _HAND_ORDER = (ROOK, BISHOP, GOLD, SILVER, KNIGHT, LANCE, PAWN)
 _MAX_PLY_NUMBER = 100_000
+# The text of each move is made once, when it is first needed, so lists of moves only refer to it.
+cdef list _texts = [None] * (1 << 15)
+_texts[NULL_MOVE] = PASS
 
 
 cdef str piece_letters(int piece):
@@ -172,35 +184,67 @@ cdef str format_sfen(const Position *pos):
     return f"{board} {side} {format_hands(pos)} {pos.ply}"
 
 
-cdef str format_move(Move move):
+cdef str make_text(Move move):
+    """Make the text of a move and keep it."""
     cdef str target = format_square(to_square(move))
     if is_drop(move):
-        return f"{_LETTERS[dropped_type(move)]}*{target}"
-    return format_square(from_square(move)) + target + ("+" if is_promotion(move) else "")
+        text = f"{_LETTERS[dropped_type(move)]}*{target}"
+    else:
+        text = format_square(from_square(move)) + target + ("+" if is_promotion(move) else "")
+    _texts[move] = text
+    return text
+
+
+cdef str format_move(Move move):
+    cdef object text = _texts[move]
+    return make_text(move) if text is None else text
+
+
+cdef int read_word(const uint8_t *text, Py_ssize_t length) noexcept:
+    """Return the 16 bits of `7g7f`, `7g7f+` or `P*5e`; NO_MOVE for any other text."""
+    cdef bint promotes = length == 5 and text[4] == b"+"
+    cdef int origin, target
+    if length != 4 and not promotes:
+        return NO_MOVE
+    target = square_of(text[2], text[3])
+    if text[1] == b"*" and not promotes and text[0] < 128 and PAWN <= _pieces[text[0]] <= GOLD:
+        return NO_MOVE if target == NO_SQUARE else drop_move(_pieces[text[0]], target)
+    origin = square_of(text[0], text[1])
+    if origin == NO_SQUARE or target == NO_SQUARE or origin == target:
+        return NO_MOVE
+    return promotion_move(origin, target) if promotes else board_move(origin, target)
 
 
 cdef int read_move(str text) except -1:
-    """Read `7g7f`, `7g7f+` or `P*5e`; ValueError for any other text."""
-    cdef Py_ssize_t length = len(text)
-    cdef bint promotes = length == 5 and text[4] == "+"
-    cdef int start, target
-    if length != 4 and not promotes:
-        raise ValueError(text)
-    target = square_of(text[2], text[3])
-    if length == 4 and text[1] == "*" and text[:1] in _TYPES and text[:1] != "K" and target != NO_SQUARE:
-        return drop_move(_TYPES[text[:1]], target)
-    start = square_of(text[0], text[1])
-    if start == NO_SQUARE or target == NO_SQUARE:
-        raise ValueError(text)
-    return promotion_move(start, target) if promotes else board_move(start, target)
+    cdef int word = NO_MOVE
+    if PyUnicode_IS_ASCII(text):
+        word = read_word(PyUnicode_1BYTE_DATA(text), len(text))
+    if word == NO_MOVE and text not in PASSES:
+        raise ValueError(f"not a move: '{text}'")
+    return word or NULL_MOVE
 
 
-cdef int parse_move(const Position *pos, str text) except -1:
-    cdef int move
-    try:
-        move = read_move(text)
-    except ValueError:
-        raise ValueError(f"not a move: '{text}'") from None
-    if not is_legal(pos, <Move>move):
-        raise ValueError(f"illegal move '{text}' in '{format_sfen(pos)}'")
-    return move
+cdef bint is_word(Py_ssize_t word) noexcept:
+    """Return whether these can be the 16 bits of a move, or of a pass."""
+    if not 0 <= word < 1 << 15 or to_square(word) >= SQUARES:
+        return False
+    if is_drop(word):
+        return PAWN <= dropped_type(word) <= GOLD and not is_promotion(word)
+    return from_square(word) < SQUARES and (from_square(word) != to_square(word) or word == NULL_MOVE)
+
+
+cdef int word_of(object move) except -1:
+    cdef Py_ssize_t word
+    if isinstance(move, str):
+        return read_move(move)
+    word = PyNumber_AsSsize_t(move, NULL)
+    if not is_word(word):
+        raise ValueError(f"not a move: '{move}'")
+    return <int>word
+
+
+cdef int parse_move(const Position *pos, object move) except -1:
+    cdef int word = word_of(move)
+    if not is_legal(pos, <Move>word):
+        raise ValueError(f"illegal move '{move}' in '{format_sfen(pos)}'")
+    return word

@@ -193,7 +193,7 @@ def test_from_moves() -> None:
         Board.from_moves(["7g7e"])
     with pytest.raises(ValueError, match="'nothing'"):
         Board.from_moves([], "nothing")
-    wrong: Any = [1]
+    wrong: Any = [1.5]
     with pytest.raises(TypeError):
         Board.from_moves(wrong)
 

@@ -11,7 +11,7 @@ from tests.programs import ROOT
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
     "base": "arithmetic atomic debug leb128 lock memory stop thread",
-    "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation ki2 diagram",
+    "shogi": "types hand bitboard zobrist position movegen see outcome notation sfen ki2 diagram",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.kernels "
     "nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.forward nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",

@@ -12,6 +12,7 @@ LAYERS: dict[str, str] = {
     "usi": "options output protocol arguments info process",
     "": "files core rules memory progress",
     "evaluation": "cache names kpp_file parts architecture network_file load",
+    " ": "features",
     "book": "entry libraries yaneuraou book_player",
     "search": "results timeman search_control skill threads spec iterative resources search",
     "api": "mate_lines second_solutions mate_search search_engine usi_process engine async_engine",

@@ -20,7 +20,7 @@ from usi_engine.waiting import next_item
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from core_ext.board import Board
+    from core_ext.board import Board, MoveLike
 
 # Values of options by name; None for a button, which has no value.
 OptionValues: TypeAlias = "Mapping[str, str | int | bool | None]"
@@ -109,7 +109,7 @@ class SearchEngine(ABC):
         depth: int | None = None,
         time: float | None = None,
         multipv: int = 1,
-        moves: Sequence[str] | None = None,
+        moves: Sequence[MoveLike] | None = None,
         watch: Watch | None = None,
     ) -> Analysis:
         """Search a position with its game history until `nodes`, `depth` or `time` (seconds) is reached.
@@ -133,7 +133,7 @@ class SearchEngine(ABC):
         depth: int | None = None,
         time: float | None = None,
         multipv: int = 1,
-        moves: Sequence[str] | None = None,
+        moves: Sequence[MoveLike] | None = None,
     ) -> AnalysisStream:
         """Search on another thread and return the stream of results, one a depth; for a `with` block.
 
@@ -211,11 +211,13 @@ def option_texts(options: OptionValues) -> dict[str, str]:
     }
 
 
-def checked_moves(board: Board, moves: Sequence[str] | None) -> Sequence[str]:
-    """Return the moves to search, empty for all. ValueError for an empty list or an illegal move."""
-    if moves is not None and not moves:
+def checked_moves(board: Board, moves: Sequence[MoveLike] | None) -> tuple[str, ...]:
+    """Return the texts of the moves to search, none for all. ValueError for an empty list or an illegal move."""
+    from core_ext.board import move_to_usi  # noqa: PLC0415  (the core is loaded late)
+
+    if moves is not None and not len(moves):
         raise ValueError("no moves to search")
-    for move in moves or ():
+    for move in () if moves is None else moves:
         if not board.is_legal(move):
             raise ValueError(f"illegal move {move!r}")
-    return moves or ()
+    return () if moves is None else tuple(map(move_to_usi, moves))
