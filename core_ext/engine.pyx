@@ -198,7 +198,7 @@ cdef class Worker:
 
     Workers that share a table and a stop token search in parallel (lazy SMP), each with its own histories. All workers
     search alike; they diverge through the timing of their reads from the table. Without weights the static value is
-    material. With `lazy` the memory of the histories (16 MB) is provided at first use, otherwise at once.
+    material. With `lazy` the memory of the histories (31 MB) is provided at first use, otherwise at once.
     """
 
     cdef Searcher searcher

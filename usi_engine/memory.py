@@ -27,6 +27,12 @@ def check_free(megabytes: int) -> None:
         raise MemoryError(f"no memory for a table of {megabytes} MB: {free} MB are free")
 
 
+def fitting(count: int, megabytes: int) -> int:
+    """Return how many of `count` things of this size are not known to exceed the free memory; 0 or more."""
+    free = free_megabytes() if count > 0 else None
+    return max(count if free is None else min(count, (free - RESERVE) // megabytes), 0)
+
+
 def free_megabytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
     """Return the megabytes that the machine and the process's containers still allow; None if unknown."""
     if sys.platform != "linux":

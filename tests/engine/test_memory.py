@@ -11,6 +11,7 @@ from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from usi_engine import memory
 from usi_engine.memory import free_megabytes
+from usi_engine.search.threads import WORKER_MEGABYTES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse the allocation")
 
@@ -86,3 +87,12 @@ def test_a_table_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: p
     engine.send("setoption name USI_Hash value 64", "isready", "getoption USI_Hash", "go depth 1")
     engine.expect("^USI_Hash = 16$")
     engine.expect("^bestmove [1-9]")
+
+
+def test_threads_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_megabytes", lambda: memory.RESERVE + 3 * WORKER_MEGABYTES + 1)
+    engine = scripted(Script())
+    engine.send("setoption name Threads value 8", "isready", "getoption Threads", "go depth 1")
+    engine.expect("^info string could not start 8 threads; searching with 4$")
+    engine.expect("^Threads = 4$")
+    engine.expect("^bestmove")

@@ -250,7 +250,9 @@ class Resources:
                 self._pool = self._allocate_halving(megabytes, self._new_pool)
                 if self._pool.table.megabytes < megabytes:
                     self.options.set("USI_Hash", str(self._pool.table.megabytes))
-            started = self._pool.resize(threads)
+            else:
+                self._pool.resize(threads)
+        started = len(self._pool.workers)
         if started < threads:
             self.options.set("Threads", str(started))
             self.tell(f"could not start {threads} threads; searching with {started}")

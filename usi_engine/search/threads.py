@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from usi_engine.core import Core
-from usi_engine.memory import check_free
+from usi_engine.memory import check_free, fitting
 from usi_engine.search.results import Analysis
 from usi_engine.search.timeman import LastMove
 from usi_engine.usi.options import Options, usable_cores
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 DEPTH_ONE_NODES = 2000
 # Megabytes of the TT that a thread touches between two looks at the stop token: some 50 ms.
 SLICE_MEGABYTES = 32
+# Memory of a worker with the packaged network, most of it histories.
+WORKER_MEGABYTES = 36
 # Weight of the worst value in the vote, in centipawns.
 MIN_VOTE = 14
 
@@ -200,16 +202,15 @@ class ThreadPool:
         """Nodes of all workers since set_root."""
         return sum(worker.nodes for worker in self.workers)
 
-    def resize(self, threads: int) -> int:
-        """Remove or add workers, as many as memory and the system allow; return how many there are."""
+    def resize(self, threads: int) -> None:
+        """Remove or add workers, as many as memory and the system allow."""
         del self._helpers[threads - 1 :]
         with suppress(MemoryError, RuntimeError):
-            while len(self._helpers) < threads - 1:
+            for _ in range(fitting(threads - 1 - len(self._helpers), WORKER_MEGABYTES)):
                 self._helpers.append(Helper(self._new_worker()))
-        return 1 + len(self._helpers)
 
     def _new_worker(self) -> Worker:
-        """Create a worker. Those beyond the number of cores allocate lazily: 512 would take 8 GB and long to fill."""
+        """Create a worker. Those beyond the number of cores allocate lazily: 512 would take 18 GB and long to fill."""
         lazy = len(self._helpers) >= usable_cores()
         return self._core.worker(self.table, self._stop, self._weights, lazy)
 
