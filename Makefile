@@ -21,7 +21,7 @@ help:
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part); folder-windows: a folder"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
-	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
+	@echo "make lint       ruff (rules and format), mypy, cython-lint, oxlint; format: reformat; annotate: Cython's HTML in build/annotate"
 	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
 	@echo "make arm        tests of the core by QEMU, compiled for ARM (TESTS=tests/eval CORE_EXT_ARCH=armv8)"
 	@echo "make wheel      build a wheel for all processors in dist/ and try it; folder: a folder that needs no Python"
@@ -229,6 +229,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 	$(PY) scripts/check_types.py $(PY)
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
+	$(BIN)/oxlint usi_engine/data/page
 
 format: $(VENV)/.lint
 	$(BIN)/ruff format .

@@ -20,6 +20,7 @@ MateProblem = tuple[int, str, list[str]]  # plies, sfen, a solution
 
 # Tests and the programs that they start keep unfolded weights here, not in the user's cache folder.
 os.environ["KOMADORI_CACHE"] = str(Path(__file__).resolve().parents[1] / "build" / "test-cache")
+os.environ["KOMADORI_DATA"] = ""  # games in the browser are saved only by the tests that name a folder
 os.environ["LANGUAGE"] = "en"
 
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
@@ -26,15 +26,25 @@ from usi_engine.analysis.page import read
 from usi_engine.core import CoreError
 from usi_engine.game import session
 from usi_engine.play import browser, review
-from usi_engine.play.browser_server import MOST_BYTES, PageServer
+from usi_engine.play.browser_server import MOST_BYTES, Events, PageServer
 from usi_engine.play.game import CHOICES, HANDICAPS, PersonGame, Settings
+from usi_engine.play.library import Library
 from usi_engine.play.opponent import Opponent
+from usi_engine.play.places import MyGames, Preferences
 from usi_engine.play.record import load
 from usi_engine.play.shared_game import SharedGame
 from usi_engine.records.tree import Record
 from usi_engine.usi.protocol import STARTPOS, Go
 
-TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
+TERMS = {
+    "level": 3,
+    "side": "black",
+    "handicap": "even",
+    "minutes": [0, 0],
+    "byoyomi": 0,
+    "increment": 0,
+    "names": ["", ""],
+}
 JSON = {"Content-Type": "application/json"}
 
 
@@ -42,21 +52,30 @@ class Pages:
     """A server in this process, a scripted engine, and requests to them."""
 
     def __init__(
-        self, start: str = STARTPOS, *, started: bool = True, script: Script | None = None, **settings: Any
+        self,
+        start: str = STARTPOS,
+        *,
+        started: bool = True,
+        script: Script | None = None,
+        folder: Path | None = None,
+        **settings: Any,
     ) -> None:
         self.opponent = Opponent(lambda text: None, lambda: make_core(script or Script(seconds=lambda depth: 0.0)))
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
         self.opponent.set("USI_OwnBook", "false")
         game = PersonGame(Settings(**{"seconds": 0.02} | settings), Record(start))
-        self.shared = SharedGame(game, self.opponent, "material", started=started)
-        site = browser.GameSite(self.shared)
+        self.events, library = Events(), Library(folder)
+        self.shared = SharedGame(game, self.opponent, "material", started=started, events=self.events, library=library)
+        places = MyGames(library, self.events), Preferences(folder, self.events)
+        site = browser.Site(self.events, self.shared, *places)
         self.server = PageServer(site.get, site.post)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        self.shared.open()
+        self.shared.start()
 
     def close(self) -> None:
         self.shared.close()
+        self.events.close()
         self.server.shutdown()
         self.server.server_close()
         self.opponent.close()
@@ -66,28 +85,38 @@ class Pages:
     ) -> tuple[int, bytes, dict[str, str]]:
         """Return status, body and headers of the answer."""
         path = f"/{self.server.token if token is None else token}/{name}"
-        with closing(HTTPConnection(self.server.host, timeout=20)) as connection:
+        with closing(HTTPConnection(self.server.hosts[0], timeout=20)) as connection:
             connection.request("GET" if body is None else "POST", path, body, headers or ({} if body is None else JSON))
             answer = connection.getresponse()
             return answer.status, answer.read(), dict(answer.headers)
 
-    def act(self, action: str, **values: Any) -> tuple[int, dict[str, Any]]:
-        """Send an action for the present position, unless `values` name another."""
+    def act(self, action: str, **values: Any) -> str:
+        """Send an action for the present position, unless `values` name another; return why it was refused."""
         state = self.shared.state()
-        data = {"action": action, "line": state["line"], "ply": state["ply"]} | values
-        status, body, _headers = self.request("act", json.dumps(data).encode())
-        return status, json.loads(body)
+        place = "" if "/" in action else "play/"
+        data = {"line": state["line"], "ply": state["ply"]} if place else {}
+        status, body, _headers = self.request(place + action, json.dumps(data | values).encode())
+        assert status == 200
+        return str(json.loads(body)["error"])
 
     def moves(self) -> list[str]:
         return [move["usi"] for move in self.shared.state()["moves"]]
 
+    def follow(self, until: Callable[[dict[str, Any]], bool], place: str = "play") -> dict[str, Any]:
+        """Follow the events until the state of a place is as wanted; return it."""
+        with closing(HTTPConnection(self.server.hosts[0], timeout=20)) as connection:
+            connection.request("GET", f"/{self.server.token}/events")
+            lines = iter(connection.getresponse().readline, b"")
+            for line in lines:
+                if line == f"event: {place}\n".encode():
+                    state: dict[str, Any] = json.loads(next(lines).removeprefix(b"data: "))
+                    if until(state):
+                        return state
+        raise AssertionError("the events have ended")
+
     def until(self, name: str, value: Any = True) -> dict[str, Any]:
         """Wait until the state has this value; return it."""
-        state, end = self.shared.state(), time.monotonic() + 20
-        while state[name] != value:
-            assert time.monotonic() < end, state
-            state = json.loads(self.request(f"changes?{state['version']}")[1])
-        return state
+        return self.follow(lambda state: state[name] == value)
 
 
 @pytest.fixture
@@ -124,8 +153,8 @@ def pages(opened: list[Pages]) -> Pages:
     ],
 )
 def test_token_host_and_origin(pages: Pages, headers: dict[str, str], token: str | None, status: int) -> None:
-    named = {name: value.replace("HOST", pages.server.host) for name, value in headers.items()}
-    for name, body in [("", None), ("act", b'{"action": "move", "line": 0, "ply": 0, "move": "7g7f"}')]:
+    named = {name: value.replace("HOST", pages.server.hosts[0]) for name, value in headers.items()}
+    for name, body in [("", None), ("play/move", b'{"line": 0, "ply": 0, "move": "7g7f"}')]:
         got, _, sent = pages.request(name, body, named | (JSON if body else {}), token)
         assert got == status
         assert sent["Cache-Control"] == "no-store" and "default-src 'none'" in sent["Content-Security-Policy"]
@@ -143,15 +172,15 @@ def test_token_host_and_origin(pages: Pages, headers: dict[str, str], token: str
         (b"\xff", JSON, 400),
         (b"[" * MOST_BYTES, JSON, 400),
         (b"[]", JSON, 400),
-        (b"{}", JSON, 409),
-        (b'{"action": []}', JSON, 409),
     ],
 )
 def test_bodies(pages: Pages, body: bytes, headers: dict[str, str], status: int) -> None:
-    assert pages.request("act", body, headers)[0] == status
+    assert pages.request("play/move", body, headers)[0] == status
 
 
-@pytest.mark.parametrize("name", ["../browser.py", "..%2fnn.bin", "game.html", "page/", "/etc/passwd", "analysis.html"])
+@pytest.mark.parametrize(
+    "name", ["../browser.py", "..%2fnn.bin", "app.html", "page/", "play", "/etc/passwd", "play/analysis.html"]
+)
 def test_only_its_own_pages(pages: Pages, name: str) -> None:
     assert pages.request(name)[0] == 404
     assert pages.request(name, b"{}")[0] == 404
@@ -167,13 +196,12 @@ def test_files_of_the_page(pages: Pages) -> None:
 
 def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
     opened.append(pages := Pages())
-    status, answer = pages.act("move", move="7g7f")
-    assert (status, answer["state"]["ply"]) == (200, 1)
+    assert pages.act("move", move="7g7f") == ""
     state = pages.until("ply", 2)
     assert state["legal"] and not state["thinking"]
     page = pages.request("")[1].decode()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])  # type: ignore[index]
-    assert data["state"] == state | {"version": data["state"]["version"]}
+    assert data["states"]["play"] == state
 
 
 @pytest.mark.parametrize(
@@ -185,7 +213,6 @@ def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
         ("move", {"move": "7g7f", "line": 7}, "the position has changed"),
         ("take_back", {}, "no move to take back"),
         ("declare", {}, "cannot be declared"),
-        ("fly", {}, "'fly'"),
         ("new", TERMS | {"level": 21}, "level cannot be '21'"),
         ("new", TERMS | {"level": True}, "level"),
         ("new", TERMS | {"side": "green"}, "'green'"),
@@ -194,25 +221,30 @@ def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
         ("new", TERMS | {"minutes": None}, "minutes"),
         ("new", TERMS | {"byoyomi": -1}, "byoyomi"),
         ("new", TERMS | {"increment": float("nan")}, "increment"),
+        ("new", TERMS | {"minutes": [1, 2, 3]}, "minutes cannot be '[1, 2, 3]'"),
+        ("new", TERMS | {"names": ["a\nb", ""]}, "names"),
+        ("new", TERMS | {"start": "startpos moves 7g7e"}, "illegal move"),
+        ("open", {"name": "../preferences"}, "there is no game '../preferences'"),
+        ("games/delete", {"name": []}, "there is no game '[]'"),
+        ("preferences/set", {"pieces": "runes"}, "pieces cannot be 'runes'"),
     ],
 )
 def test_refused_actions_change_nothing(pages: Pages, action: str, values: dict[str, Any], message: str) -> None:
     before = pages.shared.state()
-    status, answer = pages.act(action, **values)
-    assert (status, answer["state"]) == (409, before)
-    assert message in answer["error"]
+    assert message in pages.act(action, **values)
+    assert pages.shared.state() == before
 
 
 def test_the_page_offers_every_choice() -> None:
-    offered = re.findall(r'<option value="([a-z-]+)"', read("game.html"))
+    offered = re.findall(r'<option value="([a-z-]+)"', read("app.html"))
     assert sorted(offered) == sorted(name for names in CHOICES.values() for name in names)
 
 
 def test_a_new_game(opened: list[Pages]) -> None:
     """White, the engine, begins if it gives a handicap."""
     opened.append(pages := Pages(started=False))
-    assert pages.act("move", move="7g7f")[1]["error"] == "no game has begun"
-    assert pages.act("new", **TERMS | {"handicap": "two"})[0] == 200
+    assert pages.act("resign") == "no game has begun"
+    assert pages.act("new", **TERMS | {"handicap": "two"}) == ""
     state = pages.until("ply", 1)
     assert state["start"] == HANDICAPS["two"]
     assert state["players"] == {"b": "Player", "w": "Komadori level 3"}
@@ -221,11 +253,11 @@ def test_a_new_game(opened: list[Pages]) -> None:
 def test_moves_taken_back(pages: Pages) -> None:
     """An action of a page that has not seen it is refused, even at the same ply."""
     for move in ("7g7f", "3c3d"):
-        assert pages.act("move", move=move)[0] == 200
+        assert pages.act("move", move=move) == ""
     seen = pages.shared.state()
-    assert pages.act("take_back")[0] == 200 and pages.moves() == ["7g7f"]
-    assert pages.act("move", move="8c8d")[0] == 200
-    assert pages.act("resign", line=seen["line"], ply=seen["ply"])[0] == 409
+    assert pages.act("take_back") == "" and pages.moves() == ["7g7f"]
+    assert pages.act("move", move="8c8d") == ""
+    assert "has changed" in pages.act("resign", line=seen["line"], ply=seen["ply"])
     assert pages.shared.state()["ending"] == ""
 
 
@@ -235,8 +267,8 @@ def test_the_engine_is_interrupted(opened: list[Pages], action: str) -> None:
     opened.append(pages := Pages(script=Script(seconds=lambda depth: 0.0, stuck=(1, 0)), seconds=60.0))
     pages.act("move", move="7g7f")
     pages.until("thinking")
-    assert pages.act("move", move="2g2f")[1]["error"] == "it is the engine's turn"
-    assert pages.act(action, **TERMS if action == "new" else {})[0] == 200
+    assert pages.act("move", move="2g2f") == "it is the engine's turn"
+    assert pages.act(action, **TERMS if action == "new" else {}) == ""
     assert pages.moves() == []
     pages.act("move", move="2g2f")
     time.sleep(0.1)
@@ -244,12 +276,12 @@ def test_the_engine_is_interrupted(opened: list[Pages], action: str) -> None:
 
 
 def test_two_pages_show_the_same_game(pages: Pages) -> None:
-    version, seen = pages.shared.state()["version"], list[Any]()
-    other = threading.Thread(target=lambda: seen.append(json.loads(pages.request(f"changes?{version}")[1])))
+    seen = list[Any]()
+    other = threading.Thread(target=lambda: seen.append(pages.until("ply", 1)))
     other.start()
-    answer = pages.act("move", move="7g7f")[1]
+    assert pages.act("move", move="7g7f") == ""
     other.join(20)
-    assert seen == [answer["state"]]
+    assert seen == [json.loads(json.dumps(pages.shared.state()))]
 
 
 @pytest.mark.parametrize(
@@ -259,21 +291,22 @@ def test_two_pages_show_the_same_game(pages: Pages) -> None:
 def test_ends_without_a_move(opened: list[Pages], action: str, start: str, ending: str) -> None:
     opened.append(pages := Pages(start))
     assert pages.shared.state()["canDeclare"] == (action == "declare")
-    assert pages.act(action)[1]["state"]["ending"].startswith(ending)
-    assert pages.act(action)[1]["error"] == "the game is over"
+    assert pages.act(action) == "" and pages.shared.state()["ending"].startswith(ending)
+    assert pages.act(action) == "the game is over"
 
 
 def test_a_hint(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("usi_engine.play.shared_game.HINT", Go(movetime=20))
-    assert pages.act("hint")[1]["state"]["thinking"]
+    assert pages.act("hint") == ""
     state = pages.until("thinking", False)
     assert state["hint"]["usi"] in state["legal"]
-    assert pages.act("move", move="7g7f")[1]["state"]["hint"] is None
+    assert state["hint"]["value"].endswith(" pawns") and state["hint"]["line"][0] == state["hint"]["text"]
+    assert pages.act("move", move="7g7f") == "" and pages.shared.state()["hint"] is None
 
 
 def test_the_record(pages: Pages, tmp_path: Path) -> None:
     pages.act("move", move="7g7f")
-    status, body, headers = pages.request("game.kif")
+    status, body, headers = pages.request("play/game.kif")
     assert status == 200 and headers["Content-Disposition"].startswith('attachment; filename="komadori-')
     path = tmp_path / "game.kif"
     path.write_bytes(body)
@@ -283,19 +316,20 @@ def test_the_record(pages: Pages, tmp_path: Path) -> None:
 def test_a_finished_game_is_analysed(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(review, "NODES", 100)
     opened.append(pages := Pages(MATE_IN_ONE))
-    state = pages.act("move", move="G*5b")[1]["state"]
-    assert "mated" in state["ending"] and state["review"]["count"] == 2
+    assert pages.act("move", move="G*5b") == ""
+    state = pages.shared.state()
+    assert "mated" in state["ending"] and state["review"]["count"] == 2 and state["won"]
     state = pages.until("review", {"done": 2, "count": 2, "ready": True, "fault": ""})
-    status, body, headers = pages.request("analysis.html")
+    status, body, headers = pages.request("play/analysis.html")
     assert status == 200 and b"<html" in body and "connect-src" not in headers["Content-Security-Policy"]
-    assert pages.act("move", move="5i5h")[1]["error"] == "the game is over"
-    assert pages.act("take_back")[1]["state"]["review"] is None
+    assert pages.act("move", move="5i5h") == "the game is over"
+    assert pages.act("take_back") == "" and pages.shared.state()["review"] is None
 
 
 def test_the_clock_ends_the_game(opened: list[Pages]) -> None:
     opened.append(pages := Pages(side="both", byoyomi=0.05))
     clock = pages.shared.state()["clock"]
-    assert (clock["b"], clock["byoyomi"], clock["running"]) == (0, 50, "b")
+    assert (clock["b"], clock["byoyomi"], clock["running"]) == (0, {"b": 50, "w": 50}, "b")
     time.sleep(0.1)
     pages.shared.check()
     state = pages.shared.state()
@@ -308,7 +342,7 @@ def test_no_clock_runs_before_the_game(opened: list[Pages]) -> None:
     time.sleep(0.01)
     pages.shared.check()
     state = pages.shared.state()
-    assert (state["ending"], state["clock"]["running"], state["legal"]) == ("", "", [])
+    assert (state["ending"], state["clock"]["running"]) == ("", "")
 
 
 def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,18 +402,19 @@ def test_the_browser(monkeypatch: pytest.MonkeyPatch, kind: Any, chosen: bool, o
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
 def test_ctrl_c_ends_it() -> None:
-    """Also while a page waits; it prints how to go on."""
-    words = ["--browser", "--no-open", "--eval", "material", "--level", "1", "startpos", "moves", "7g7f", "3c3d"]
+    """Also while a page follows; it prints how to go on."""
+    words = ["--browser", "--no-open", "--eval", "material", "--level", "1", "--minutes", "10,5", "--byoyomi", "30"]
+    words += ["startpos", "moves", "7g7f", "3c3d"]
     pipe = subprocess.PIPE
     with subprocess.Popen([*INTERRUPTIBLE, "play", *words], stdout=pipe, stderr=pipe, cwd=ROOT, text=True) as started:
         assert started.stdout is not None
         address = started.stdout.readline().split()[-1]
         host, token = address.removeprefix("http://").strip("/").split("/")
         with closing(HTTPConnection(host, timeout=20)) as connection:
-            connection.request("GET", f"/{token}/changes?")
-            version = json.loads(connection.getresponse().read())["version"]
-            connection.request("GET", f"/{token}/changes?{version}")
+            connection.request("GET", f"/{token}/events")
+            connection.getresponse().readline()
             started.send_signal(signal.SIGINT)
             printed, errors = started.communicate(timeout=20)
     assert (started.returncode, errors) == (130, "")
-    assert "usi_engine play --browser startpos moves 7g7f 3c3d --level 1 --side black" in printed
+    command = "usi_engine play --browser startpos moves 7g7f 3c3d --level 1 --side black --minutes 10,5 --byoyomi 30"
+    assert command in printed

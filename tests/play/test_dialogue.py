@@ -111,7 +111,8 @@ def test_moves_of_the_book_are_named() -> None:
         ("7g7f undo", "black", ""),
         ("7g7f 2g2f 待った", "black", "7g7f"),
         ("undo 3c3d undo", "white", ""),  # its first move stays
-        ("7g7f resign undo", "black", ""),
+        ("7g7f resign undo", "black", "7g7f"),  # only the resignation
+        ("7g7f resign undo undo", "black", ""),
         ("7g7f 3c3d undo 8c8d", "both", "7g7f 8c8d"),  # two people
         ("7g7f new quit 2g2f", "black", ""),
     ],

@@ -96,7 +96,7 @@ def test_a_handicap_has_sides_of_its_own(
     shown = printed(capsys, monkeypatch, "--lang", "ja", "play", *words)
     assert "2手目 下手> " in shown and "まで1手で上手の勝ち（投了）" in shown
     text = file.read_text(encoding="utf-8")
-    assert "\n下手：Player\n上手：Komadori" in text and text.endswith("まで1手で上手の勝ち\n")
+    assert "\n下手：対局者\n上手：Komadori" in text and text.endswith("まで1手で上手の勝ち\n")
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ LAYERS: dict[str, str] = {
     "learn.nnue": "plan inputs device model export train",
     "learn  ": "command",
     "csa": "background protocol connection game record client command",
-    "play": "moves game opponent screen terminal record words dialogue review shared_game browser_server "
-    "browser command",
+    "play": "moves game opponent screen terminal record library words dialogue review browser_server page_state "
+    "shared_game places browser command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

@@ -47,7 +47,9 @@ MOST_NESTED = 20  # variations in variations
 SIDES = ("black", "white")
 PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
 STYLE = re.compile(r'<link rel="stylesheet" href="([a-z]+\.css)">')
-SCRIPT = re.compile(r'<script src="([a-z]+\.js)"></script>')
+SCRIPT = re.compile(r'(<script type="module") src="([a-z]+\.js)">(?=</script>)')
+IMPORT = re.compile(r'^import .* from "\./(\w+\.js)";\n', re.M)
+EXPORT = re.compile(r"^export ", re.M)
 # The English texts: arguments of `_` in scripts, contents of elements with `data-text`.
 TEXT = re.compile(r'\b_\("([^"]+)"|\bdata-text\b[^>]*>([^<]+)<')
 
@@ -236,7 +238,15 @@ def index_text(entries: Sequence[Data]) -> str:
 def filled(name: str, data: Data) -> str:
     """Return a template with its styles, its scripts and the data in it."""
     page = STYLE.sub(lambda found: f"<style>\n{read(found[1])}</style>", read(name))
-    return with_data(SCRIPT.sub(lambda found: f"<script>\n{read(found[1])}</script>", page), data)
+    return with_data(SCRIPT.sub(lambda found: f"{found[1]}>\n{bundled(found[2], set())}", page), data)
+
+
+def bundled(name: str, included: set[str]) -> str:
+    """Return a script after those that it imports, without the ones `included` already: all as one module."""
+    included.add(name)
+    script = read(name)
+    needed = [bundled(found[1], included) for found in IMPORT.finditer(script) if found[1] not in included]
+    return "".join([*needed, EXPORT.sub("", IMPORT.sub("", script))])
 
 
 def with_data(page: str, data: Data) -> str:

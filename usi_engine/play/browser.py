@@ -1,4 +1,4 @@
-"""`usi_engine play --browser`: serves the page of the game until Ctrl-C."""
+"""`usi_engine play --browser`: serves the page with its places until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,87 +12,84 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from usi_engine.analysis.page import PAGES, read, with_data
-from usi_engine.language import _
-from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
+from usi_engine.language import _, text_of
+from usi_engine.play.browser_server import Answer, Events, PageServer, Place, Refused, json_answer, lan_address
 from usi_engine.play.shared_game import SharedGame
-from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import encoded, text_of
-from usi_engine.rules import MoveError
 
 KINDS = {".css": "text/css", ".js": "text/javascript"}
-FILES = ("board.css", "page.css", "game.css", "board.js", "page.js", "game.js")
-HTML = "text/html"
 CLOCK_SECONDS = 0.1  # between two looks at the clock
-WAIT_SECONDS = 20.0  # a page asks again after this time without a change
 
 
-class GameSite:
-    """The pages of a game, and `act` and `changes` for the page's script."""
+class Site:
+    """The page, and the requests and events of its places."""
 
-    def __init__(self, shared: SharedGame) -> None:
-        self._shared = shared
-        self._pages: dict[str, Callable[[str], Answer]] = {
-            "": self._page, "changes": self._changes, "game.kif": self._record, "analysis.html": self._analysis,
-        }  # fmt: skip
+    def __init__(self, events: Events, *places: Place) -> None:
+        self._events, self._places = events, places
+        self._gets = {f"{place.name}/{name}": get for place in places for name, get in place.gets.items()}
+        self._posts = {f"{place.name}/{name}": post for place in places for name, post in place.posts.items()}
+        self._gets |= {"": self._page, "events": self._follow}
+        self._files = {path.name: path for path in PAGES.iterdir() if path.suffix in KINDS}
 
     def get(self, name: str, query: str) -> Answer:
-        """Return a page, a file of it, the record, or the state once it has changed."""
-        if name in FILES:
-            return Answer((PAGES / name).read_bytes(), KINDS[Path(name).suffix])
-        if name not in self._pages:
+        """Return the page, a file of it or of a place, or the events."""
+        if name in self._files:
+            return Answer(self._files[name].read_bytes(), KINDS[Path(name).suffix])
+        if name not in self._gets:
             raise Refused(404, "there is no such page")
-        return self._pages[name](query)
+        try:
+            return self._gets[name](query)
+        except ValueError as error:
+            raise Refused(404, str(error)) from None
 
     def post(self, name: str, data: Mapping[str, Any]) -> Answer:
-        """Carry out an action; return the new state, with an error if the action was refused."""
-        if name != "act":
-            raise Refused(404, "there is no such page")
+        """Carry out an action of a place; return why it was refused, or an empty text."""
+        if name not in self._posts:
+            raise Refused(404, "there is no such action")
         try:
-            return json_answer({"state": self._shared.act(data)})
-        except MoveError as error:
-            return json_answer({"error": str(error), "state": self._shared.state()}, 409)
+            self._posts[name](data)
+        except (ValueError, OSError) as error:
+            return json_answer({"error": text_of(error)})
+        return json_answer({"error": ""})
 
     def _page(self, _query: str) -> Answer:
-        return Answer(with_data(read("game.html"), {"state": self._shared.state()}).encode(), HTML)
+        states = {place.name: place.state() for place in self._places}
+        return Answer(with_data(read("app.html"), {"states": states}).encode(), "text/html")
 
-    def _changes(self, query: str) -> Answer:
-        version = int(query) if query.isascii() and query.isdigit() and len(query) < 18 else -1
-        return json_answer(self._shared.wait(version, WAIT_SECONDS))
-
-    def _record(self, _query: str) -> Answer:
-        name = time.strftime("komadori-%Y%m%d-%H%M%S.kif")
-        try:
-            body = encoded(Path(name), text_of(self._shared.record(), "kif"), "")
-        except RecordError as error:
-            raise Refused(500, str(error)) from None
-        return Answer(body, "application/octet-stream", download=name)
-
-    def _analysis(self, _query: str) -> Answer:
-        page = self._shared.review_page()
-        if not page:
-            raise Refused(404, _("the analysis is not ready"))
-        return Answer(page.encode(), HTML, policy=ONE_FILE_POLICY)
+    def _follow(self, _query: str) -> Answer:
+        return Answer(kind="text/event-stream", events=self._events.stream(self._places))
 
 
-def play(shared: SharedGame, *, show: bool, say: Callable[[str], None]) -> NoReturn:
-    """Serve the pages until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError, CoreError."""
-    site = GameSite(shared)
-    with PageServer(site.get, site.post) as server:
+def play(
+    shared: SharedGame, site: Site, events: Events, *, show: bool, lan: bool, say: Callable[[str], None]
+) -> NoReturn:
+    """Serve the page until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError, CoreError."""
+    with PageServer(site.get, site.post, lan_address() if lan else "") as server:
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
-        shared.open()
+        shared.start()
         try:
-            say(_("The game is at {address}").format(address=server.url))
-            say(_("Ctrl-C ends the program."))
+            announce(server, lan, say)
             if show:
-                open_browser(server.url)
+                open_browser(server.urls[0])
             while True:
                 shared.check()
                 time.sleep(CLOCK_SECONDS)
         finally:
             shared.close()
+            events.close()
             server.shutdown()
             if command := shared.game.continuation("--browser"):
                 say(_("To go on: {command}").format(command=command))
+
+
+def announce(server: PageServer, lan: bool, say: Callable[[str], None]) -> None:
+    """Say where the page is."""
+    say(_("The game is at {address}").format(address=server.urls[0]))
+    for address in server.urls[1:]:
+        say(_("In this network: {address}").format(address=address))
+        say(_("Warning: the connection is not encrypted, and whoever knows the address can play."))
+    if lan and not server.lan:
+        say(_("This machine is in no network: the page is only on this machine."))
+    say(_("Ctrl-C ends the program."))
 
 
 def open_browser(url: str) -> None:

@@ -1,7 +1,13 @@
-"""A web server for the pages of one program, on 127.0.0.1 only; its address contains a secret token.
+"""A web server for the page of one program, on 127.0.0.1; its address contains a secret token.
 
 Any web page that the user visits can send requests to 127.0.0.1. So the token is random, a page of another origin is
 refused, and so is a request for another host name, which may have been made to point here (DNS rebinding).
+
+The page has places (play, analyse, my games). To add one:
+1. Write a class with the attributes of `Place` and give an object of it to `Site` in `browser.py`.
+2. The page sends an action by POST to NAME/ACTION, one of `posts`, and loads NAME/FILE?QUERY by GET, one of `gets`.
+3. `Events.changed(NAME)` sends `state()` to all pages, as the event NAME.
+4. In `data/page`, add a `<section id="NAME">` to app.html and a module with the functions of `PLACES` to app.js.
 """
 
 from __future__ import annotations
@@ -9,16 +15,20 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import socket
 import sys
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import Any
+from typing import Any, Protocol
 
 ADDRESS = "127.0.0.1"
-MOST_BYTES = 10_000  # of a request's body
+MOST_BYTES = 200_000  # of a request's body, which may hold a record
 IDLE_SECONDS = 60  # until a silent connection is closed
+ALIVE_SECONDS = 15.0  # between two signs of life of a stream of events
 FORBIDDEN = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src data:"
 POLICY = f"{FORBIDDEN}; script-src 'self'; style-src 'self'; connect-src 'self'"
 # A page in one file contains its script and its style.
@@ -27,13 +37,14 @@ ONE_FILE_POLICY = f"{FORBIDDEN}; script-src 'unsafe-inline'; style-src 'unsafe-i
 
 @dataclass(frozen=True)
 class Answer:
-    """A body to send. `download`: the file name that the browser should save it as."""
+    """A body to send, or `events`: its parts as they come. `download`: the file name that the browser should use."""
 
-    body: bytes
+    body: bytes = b""
     kind: str = "application/json"
     status: int = 200
     download: str = ""
     policy: str = POLICY
+    events: Iterator[bytes] | None = None
 
 
 class Refused(Exception):
@@ -49,8 +60,70 @@ def json_answer(data: object, status: int = 200) -> Answer:
     return Answer(json.dumps(data, ensure_ascii=False).encode(errors="replace"), status=status)
 
 
+class Place(Protocol):
+    """A place of the page: its name, files and actions by their names, the data that it shows.
+
+    A file gets the query, an action the object that the page sends; both may raise ValueError.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def gets(self) -> Mapping[str, Callable[[str], Answer]]: ...
+    @property
+    def posts(self) -> Mapping[str, Callable[[Mapping[str, Any]], None]]: ...
+    def state(self) -> dict[str, Any]: ...
+
+
+class Events:
+    """What has changed, for all pages that follow. Any thread may call it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._versions = dict[str, int]()  # of the places that have changed
+        self._closed = False
+
+    def changed(self, name: str) -> None:
+        """Let all pages get the state of a place."""
+        with self._changed:
+            self._versions[name] = self._versions.get(name, 0) + 1
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End all streams."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def stream(self, places: Sequence[Place]) -> Iterator[bytes]:
+        """Yield the states of all places as server-sent events, then each that changes; a slow page skips some."""
+        seen = dict[str, int]()
+        while not self._closed:
+            with self._changed:
+                now = {place.name: self._versions.get(place.name, 0) for place in places}
+                if now == seen:
+                    self._changed.wait(ALIVE_SECONDS)
+                    now = {place.name: self._versions.get(place.name, 0) for place in places}
+            news = [place for place in places if now[place.name] != seen.get(place.name)]
+            yield b"".join(map(event_of, news)) or b":\n\n"
+            seen = now
+
+
+def event_of(place: Place) -> bytes:
+    """Return the state of a place as an event."""
+    return b"event: %s\ndata: %s\n\n" % (place.name.encode(), json_answer(place.state()).body)
+
+
+def lan_address() -> str:
+    """Return the address of this machine in its network; empty if it has none. Nothing is sent."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.connect(("192.0.2.1", 9))  # an address for documentation, RFC 5737
+        return str(asked.getsockname()[0])
+    return ""
+
+
 class PageServer(ThreadingHTTPServer):
-    """A server on a free port. OSError if no port is free.
+    """A server on a free port, on all addresses of the machine if `lan` is one of them. OSError if no port is free.
 
     `get` returns the page of a name, the part of the address after the token, and a query; `post` carries out what a
     page sends to a name. Both run on the thread of a connection, may wait, and may raise Refused.
@@ -60,9 +133,11 @@ class PageServer(ThreadingHTTPServer):
     block_on_close = False
     allow_reuse_address = False  # Windows would let another program take the port over
 
-    def __init__(self, get: Callable[[str, str], Answer], post: Callable[[str, Mapping[str, Any]], Answer]) -> None:
-        self.get, self.post, self.token = get, post, secrets.token_urlsafe(16)
-        super().__init__((ADDRESS, 0), PageHandler)
+    def __init__(
+        self, get: Callable[[str, str], Answer], post: Callable[[str, Mapping[str, Any]], Answer], lan: str = ""
+    ) -> None:
+        self.get, self.post, self.lan, self.token = get, post, lan, secrets.token_urlsafe(16)
+        super().__init__(("0.0.0.0" if lan else ADDRESS, 0), PageHandler)
 
     def server_bind(self) -> None:
         """Bind without asking a name server for this machine's name, which can take seconds."""
@@ -70,14 +145,14 @@ class PageServer(ThreadingHTTPServer):
         self.server_name, self.server_port = ADDRESS, self.server_address[1]
 
     @property
-    def host(self) -> str:
-        """The only host that requests may name."""
-        return f"{ADDRESS}:{self.server_port}"
+    def hosts(self) -> list[str]:
+        """The only hosts that requests may name."""
+        return [f"{address}:{self.server_port}" for address in (ADDRESS, self.lan) if address]
 
     @property
-    def url(self) -> str:
-        """The address to open."""
-        return f"http://{self.host}/{self.token}/"
+    def urls(self) -> list[str]:
+        """The addresses to open: on this machine, and in its network if the server is there."""
+        return [f"http://{host}/{self.token}/" for host in self.hosts]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore a broken connection; print any other error."""
@@ -122,19 +197,22 @@ class PageHandler(BaseHTTPRequestHandler):
         self._policy = answer.policy
         self.send_response(answer.status)
         self.send_header("Content-Type", f"{answer.kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(answer.body)))
+        self.close_connection |= answer.events is not None
+        if answer.events is None:
+            self.send_header("Content-Length", str(len(answer.body)))
         if self.close_connection:
             self.send_header("Connection", "close")
         if answer.download:
             self.send_header("Content-Disposition", f'attachment; filename="{answer.download}"')
         self.end_headers()
-        self.wfile.write(answer.body)
+        for part in answer.events or (answer.body,):
+            self.wfile.write(part)
 
     def _name(self) -> tuple[str, str]:
         """Return the part of the address after the token, and the query."""
-        host = self.server.host
-        if self.headers.get_all("Host") != [host]:
-            raise Refused(403, f"this server is {host}")
+        host = (self.headers.get_all("Host") or [""])[0]
+        if self.headers.get_all("Host") != [host] or host not in self.server.hosts:
+            raise Refused(403, f"this server is {self.server.hosts[0]}")
         if self.headers.get_all("Origin", []) not in ([], [f"http://{host}"]):
             raise Refused(403, "a page of another site sent this request")
         token, slash, rest = self.path.removeprefix("/").partition("/")

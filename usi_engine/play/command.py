@@ -16,6 +16,7 @@ from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.dialogue import Dialogue, file_named
 from usi_engine.play.game import EVEN, HANDICAPS, SIDES, PersonGame, Settings
+from usi_engine.play.library import Library, data_folder
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import is_own, load, side_and_level
 from usi_engine.play.screen import Screen, View, has_kanji
@@ -44,6 +45,16 @@ def one_of(*names: str) -> Callable[[str], str]:
     return read
 
 
+def of_each_side(read: Callable[[str], float]) -> Callable[[str], tuple[float, float]]:
+    """Return a type for argparse: a number for both sides, or two for Black and White with a comma between them."""
+
+    def read_pair(text: str) -> tuple[float, float]:
+        numbers = [read(part) for part in text.split(",", 1)]
+        return numbers[0], numbers[-1]
+
+    return read_pair
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     made = Parser("usi_engine play", description=_("Play a game against the engine in the terminal."))
@@ -57,12 +68,16 @@ def parser() -> argparse.ArgumentParser:
     add("--handicap", type=one_of(*HANDICAPS), metavar="NAME", help=handicaps.format(names=", ".join(HANDICAPS)))
     add("--seconds", type=real(0, DAY), default=2.0, metavar="S",
         help=_("the engine's time for a move if there is no clock (default 2)"))  # fmt: skip
-    add("--minutes", type=real(0, DAY / 60), default=0.0, metavar="M", help=_("clock: main time of each side"))
-    add("--byoyomi", type=real(0, DAY), default=0.0, metavar="S", help=_("clock: seconds a move after main time"))
-    add("--increment", type=real(0, DAY), default=0.0, metavar="S", help=_("clock: seconds added each move"))
+    minutes, seconds = of_each_side(real(0, DAY / 60)), of_each_side(real(0, DAY))
+    add("--minutes", type=minutes, default=(0.0, 0.0), metavar="M[,M]",
+        help=_("clock: main time of each side, or of Black and of White"))  # fmt: skip
+    add("--byoyomi", type=seconds, default=(0.0, 0.0), metavar="S[,S]", help=_("clock: seconds a move after main time"))
+    add("--increment", type=seconds, default=(0.0, 0.0), metavar="S[,S]", help=_("clock: seconds added each move"))
+    add("--resume", action="store_true", help=_("go on with the latest game that was saved by itself"))
     add("--eval", default=INTERNAL, metavar="FILE", help=_("weights or network, as the option EvalFile"))
     add("--browser", action="store_true", help=_("play on a page in the browser"))
     add("--no-open", action="store_true", help=_("with --browser: print the page's address, do not open it"))
+    add("--lan", action="store_true", help=_("with --browser: also for a phone or computer in the same network"))
     add("--letters", action="store_true", help=_("letters for pieces, USI for moves"))
     return made
 
@@ -146,15 +161,21 @@ def make_opponent(args: argparse.Namespace, say: Callable[[str], None]) -> Oppon
     return opponent
 
 
-def play_in_browser(game: PersonGame, args: argparse.Namespace) -> None:
+def play_in_browser(game: PersonGame, args: argparse.Namespace, saved: str) -> None:
     """Play on a page until Ctrl-C. KeyboardInterrupt."""
     # They import a web server and the analysis, which the terminal does not need.
-    from usi_engine.play.browser import play  # noqa: PLC0415
+    from usi_engine.play.browser import Site, play  # noqa: PLC0415
+    from usi_engine.play.browser_server import Events  # noqa: PLC0415
+    from usi_engine.play.places import MyGames, Preferences  # noqa: PLC0415
     from usi_engine.play.shared_game import SharedGame  # noqa: PLC0415
 
+    events, library = Events(), Library(data_folder())
     with closing(make_opponent(args, show)) as opponent:
         opponent.new_game()
-        play(SharedGame(game, opponent, args.eval, started=bool(args.what)), show=not args.no_open, say=show)
+        started = bool(args.what or saved)
+        shared = SharedGame(game, opponent, args.eval, started=started, events=events, library=library, saved=saved)
+        site = Site(events, shared, MyGames(library, events), Preferences(data_folder(), events))
+        play(shared, site, events, show=not args.no_open, lan=args.lan, say=show)
 
 
 def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bool) -> None:
@@ -173,6 +194,8 @@ def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bo
 def run(args: argparse.Namespace) -> int:
     """Play games; return the exit status. ValueError, CoreError, MemoryError, KeyboardInterrupt."""
     load_core()
+    if args.resume:
+        return resume(args)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     record = record_given(args)
     side, level = side_and_level(record) if record else ("", None)
@@ -183,7 +206,15 @@ def run(args: argparse.Namespace) -> int:
             print()
             return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 0
     game = PersonGame(make_settings(args, side, level), record)
-    play_in_browser(game, args) if args.browser else play_in_terminal(game, args, on_terminal)
+    play_in_browser(game, args, "") if args.browser else play_in_terminal(game, args, on_terminal)
+    return 0
+
+
+def resume(args: argparse.Namespace) -> int:
+    """Go on with the latest saved game. ValueError if there is none, and as `run`."""
+    library = Library(data_folder())
+    saved = library.unfinished()
+    play_in_browser(library.game(saved), args, saved)
     return 0
 
 

@@ -14,11 +14,11 @@ from usi_engine.play.moves import UnknownMove
 from usi_engine.play.opponent import HINT, Opponent
 from usi_engine.play.record import save
 from usi_engine.play.screen import View
-from usi_engine.play.words import advice_on, help_text, split_command
+from usi_engine.play.words import advice_on, help_text, split_command, value_text
 from usi_engine.records.faults import RecordError
 from usi_engine.records.notation import name_moves
 from usi_engine.rules import MoveError
-from usi_engine.search.results import PlayResult, Score
+from usi_engine.search.results import PlayResult
 from usi_engine.search.skill import FULL_STRENGTH
 
 HINT_MOVES = 6  # of a hint's line
@@ -35,16 +35,6 @@ def file_named(text: str) -> Path:
 def same_file(path: Path, known: Path | None) -> bool:
     """Return True if both paths name the same existing file."""
     return known is not None and known.exists() and path.samefile(known)
-
-
-def value_text(score: Score | None) -> str:
-    """Return a score in words; empty if there is none."""
-    if score is None:
-        return ""
-    if score.cp is not None:
-        return _("{pawns:+.1f} pawns").format(pawns=score.cp / 100, centipawns=score.cp)
-    text = _("mated in {plies} plies") if score.value < 0 else _("mate in {plies} plies")
-    return text.format(plies=abs(score.mate or 0))
 
 
 class Quit(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,8 +13,9 @@ from usi_engine.language import _, chosen
 from usi_engine.play.moves import read_move
 from usi_engine.records import position
 from usi_engine.records.ends import BY_REASON
+from usi_engine.records.formats import local_time
 from usi_engine.records.tree import Record
-from usi_engine.rules import LiveGame, MoveError
+from usi_engine.rules import End, LiveGame, MoveError
 from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.usi.arguments import DAY
 from usi_engine.usi.protocol import STARTPOS, Go, Times
@@ -31,7 +32,9 @@ EVEN = "even"
 SIDES = {"black": 0, "white": 1, "both": None}  # the person's
 CHOICES = {"side": (*SIDES, "random"), "handicap": (EVEN, *HANDICAPS)}
 MOST = {"level": FULL_STRENGTH, "minutes": DAY / 60, "byoyomi": DAY, "increment": DAY, "seconds": DAY}
-PLAYER = "Player"
+LONGEST_NAME = 40
+PACE = 0.7, 1.5  # seconds that the engine lets a person wait at least
+PACED_LEVEL = 12  # up to this level; higher ones take their time by themselves
 
 
 def engine_name(level: int, word: str = "level") -> str:
@@ -39,28 +42,34 @@ def engine_name(level: int, word: str = "level") -> str:
     return f"{NAME} {word} {level}"
 
 
+OfBoth = float | tuple[float, float]  # for both sides, or for Black and White
+
+
 @dataclass(frozen=True)
 class Settings:
     """Settings of a game, as the command line and a page name them.
 
     `side`: the person's, one of SIDES or `random`. The clock has `minutes`, and seconds a move: `byoyomi`, `increment`.
-    Without a clock, `seconds` is the engine's time for a move.
+    Without a clock, `seconds` is the engine's time for a move. `names`: the person's, or those of both persons.
     """
 
     level: int = FULL_STRENGTH
     side: str = "black"
     handicap: str = EVEN
-    minutes: float = 0
-    byoyomi: float = 0
-    increment: float = 0
+    minutes: OfBoth = 0
+    byoyomi: OfBoth = 0
+    increment: OfBoth = 0
     seconds: float = 2.0
+    names: tuple[str, str] = ("", "")
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], seconds: float) -> Settings:
-        """Return the settings in a page's data, which names no `seconds`. MoveError quotes what is wrong."""
-        values: dict[str, Any] = {field.name: data.get(field.name) for field in fields(cls)} | {"seconds": seconds}
-        for name, value in values.items():
-            if not is_good(name, value):
+    def read(cls, data: Mapping[str, Any]) -> Settings:
+        """Return the settings in a page's data. MoveError quotes what is wrong."""
+        values: dict[str, Any] = {}
+        for name in (field.name for field in fields(cls)):
+            value = data.get(name)
+            values[name] = tuple(value) if isinstance(value, list) and len(value) == 2 else value
+            if not is_good(name, values[name]):
                 raise MoveError(_("{name} cannot be '{value}'").format(name=name, value=value))
         return cls(**values)
 
@@ -70,41 +79,71 @@ class Settings:
         return HANDICAPS.get(self.handicap, STARTPOS)
 
     @property
-    def control(self) -> TimeControl:
-        """The clock of each side."""
-        return TimeControl(int(self.minutes * 60_000), int(self.byoyomi * 1000), int(self.increment * 1000))
+    def controls(self) -> tuple[TimeControl, TimeControl]:
+        """The clocks of Black and White."""
+        black, white = (
+            TimeControl(int(minutes * 60_000), int(byoyomi * 1000), int(increment * 1000))
+            for minutes, byoyomi, increment in zip(
+                *map(pair, (self.minutes, self.byoyomi, self.increment)), strict=True
+            )
+        )
+        return black, white
 
     def person(self) -> int | None:
         """Return the person's side, drawn by lot if it is `random`; None if both are."""
         return random.choice((0, 1)) if self.side == "random" else SIDES[self.side]
+
+    def clock_words(self) -> list[str]:
+        """Return the options of the command line for the clock."""
+        values = {name: pair(getattr(self, name)) for name in ("minutes", "byoyomi", "increment")}
+        parts = {name: ",".join(f"{part:g}" for part in dict.fromkeys(both)) for name, both in values.items()}
+        return [f"--{name} {parts[name]}" for name, both in values.items() if any(both)]
+
+
+def pair(value: OfBoth) -> tuple[float, float]:
+    """Return what each side has."""
+    return value if isinstance(value, tuple) else (value, value)
 
 
 def is_good(name: str, value: object) -> bool:
     """Return whether a setting can have this value."""
     if name in CHOICES:
         return value in CHOICES[name]
+    if name == "names":
+        return isinstance(value, tuple) and all(
+            isinstance(one, str) and len(one) <= LONGEST_NAME and one.isprintable() for one in value
+        )
     kinds = int if name == "level" else (int, float)
-    return isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value <= MOST[name]
+    parts = value if isinstance(value, tuple) and name in ("minutes", "byoyomi", "increment") else (value,)
+    return all(isinstance(one, kinds) and not isinstance(one, bool) and 0 <= one <= MOST[name] for one in parts)
 
 
 class PersonGame(LiveGame):
     """A game with its players, which may go on from a record, whose moves were played on other clocks.
 
-    `person` is the person's side, None if both are; it and `level` may change.
+    `person` is the person's side, None if both are; it and `level` may change. `ended` is the time of the end.
     """
 
     def __init__(self, settings: Settings, record: Record | None = None) -> None:
         self.record = record or Record(settings.start)
         nodes = self.record.main_line
-        super().__init__(self.record.start, [node.move for node in nodes], Clock(settings.control))
+        super().__init__(self.record.start, [node.move for node in nodes], Clock(*settings.controls))
         self.milliseconds = [node.milliseconds or 0 for node in nodes]
         self.settings, self.person, self.level = settings, settings.person(), settings.level
+        self.begun, self.ended = local_time(), ""
 
-    def again(self) -> PersonGame:
-        """Return a new game from the same start, between the same players."""
+    def again(self, *, swapped: bool = False) -> PersonGame:
+        """Return a new game from the same start, between the same players, with sides changed if `swapped`."""
         game = PersonGame(self.settings, Record(self.start))
         game.person, game.level = self.person, self.level
+        if swapped and self.person is not None:
+            game.person = 1 - self.person
         return game
+
+    def go_on(self, left: Sequence[int], end: End | None) -> None:
+        """Set the clock and the end of a game that was saved."""
+        self.clock.left, self.end = list(left), end
+        self._left = [list(left) for _move in self.moves]
 
     @property
     def engine_moves(self) -> bool:
@@ -119,12 +158,17 @@ class PersonGame(LiveGame):
     @property
     def players(self) -> tuple[str, str]:
         """The names of Black and White in a record."""
-        black, white = (engine_name(self.level) if self.person == 1 - side else PLAYER for side in (0, 1))
+        black, white = (self._name(side, "level") for side in (0, 1))
         return black, white
 
     def shown_name(self, side: int) -> str:
         """Return the name of a player in the language of messages."""
-        return engine_name(self.level, _("level")) if self.person == 1 - side else _("Player")
+        return self._name(side, _("level"))
+
+    def _name(self, side: int, word: str) -> str:
+        if self.person == 1 - side:
+            return engine_name(self.level, word)
+        return self.settings.names[side if self.person is None else 0] or _("Player")
 
     def side_name(self, side: int) -> str:
         """Return the name of a side, in Japanese those of a handicap if it is one."""
@@ -144,7 +188,13 @@ class PersonGame(LiveGame):
             return ""
         side = next(name for name, number in SIDES.items() if number == self.person)
         position = f'"{self.position}"' if "*" in self.position else self.position  # shells match names
-        words = ["usi_engine play", option, position, f"--level {self.level} --side {side}"]
+        words = [
+            "usi_engine play",
+            option,
+            position,
+            f"--level {self.level} --side {side}",
+            *self.settings.clock_words(),
+        ]
         return " ".join(filter(None, words))
 
     def left(self, side: int) -> int:
@@ -153,8 +203,8 @@ class PersonGame(LiveGame):
         After a loss on time it is the negative byoyomi: nothing is left of both.
         """
         if self.turn == side and self.end and self.end.reason == "time":
-            return -self.settings.control.byoyomi
-        return self.clock.allowed(side) - self.settings.control.byoyomi
+            return -self.clock.controls[side].byoyomi
+        return self.clock.allowed(side) - self.clock.controls[side].byoyomi
 
     def go(self) -> Go:
         """Return the limits of the engine's next move; with a `movetime` it would not use its book."""
@@ -186,13 +236,24 @@ class PersonGame(LiveGame):
             self.answer(answer, spent)
 
     def take_back(self) -> None:
-        """Go back to the person's last turn: take back the person's move and the answer to it, if any. MoveError."""
+        """Take back the person's resignation, or else the last move and the answer to it, if any. MoveError."""
+        if self.end and self.end.reason == "resignation" and self.end.winner != self.person:
+            self.end = None
+            self.clock.start()
+            return
         own_turn = self.turn == self.person and (self.end is None or len(self.moves) > 1)
         count = 2 if own_turn else 1
         if len(self.moves) < count:
             raise MoveError(_("there is no move to take back"))
         for _move in range(count):
             self.pop()
+
+    def pace(self) -> float:
+        """Return how many seconds the engine's move takes at least: no more than a tenth of what its clock has."""
+        if self.level > PACED_LEVEL:
+            return 0.0
+        most = self.clock.allowed(self.turn) / 10_000 if self.clock else self.settings.seconds
+        return min(random.uniform(*PACE), most)
 
     def can_declare(self) -> bool:
         """Return True if the person to move can declare a win."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from usi_engine import NAME
 from usi_engine.language import _
-from usi_engine.play.game import PLAYER, PersonGame
+from usi_engine.play.game import PersonGame
 from usi_engine.records import ends
 from usi_engine.records.ends import End
 from usi_engine.records.faults import RecordError
@@ -18,8 +18,8 @@ from usi_engine.records.tree import Node, Record
 from usi_engine.rules import End as GameEnd
 
 LEVEL = re.compile(rf"{NAME}.* level (1?\d|20)$")
-DATE = "開始日時"
-HEADER = {*EVEN_SIDES, *HANDICAP_SIDES, DATE}
+DATE, END_DATE = "開始日時", "終了日時"
+HEADER = {*EVEN_SIDES, *HANDICAP_SIDES, DATE, END_DATE}
 
 
 def convert_end(game: PersonGame) -> End:
@@ -42,7 +42,9 @@ def save(game: PersonGame, path: Path) -> None:
 def make_record(game: PersonGame) -> Record:
     """Return the record of a game. One that goes on from a record keeps its date."""
     header = dict(zip(sides_at(game.start), game.players, strict=True))
-    header[DATE] = game.record.header.get(DATE) or local_time()
+    header[DATE] = game.record.header.get(DATE) or game.begun
+    game.ended = (game.ended or local_time()) if game.end else ""
+    header[END_DATE] = game.ended
     return record_of_moves(game.start, map(Node, game.moves, game.milliseconds), convert_end(game), header)
 
 
@@ -62,7 +64,7 @@ def is_own(path: Path) -> bool:
     if others or not isinstance(game, Game):
         return False
     plain = all(owner.comment is None for node in game.root.nodes() for owner in (node, node.end) if owner)
-    named = all(name in ("", PLAYER) or LEVEL.match(name) for name in game.players)
+    named = all(name in ("", "Player", _("Player")) or LEVEL.match(name) for name in game.players)
     return plain and named and not game.count_variations() and set(game.header) <= HEADER
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from usi_engine.analysis.analyst import Analyst, Limits, analyse, in_words
 from usi_engine.analysis.page import page_text
@@ -44,6 +45,10 @@ class Review:
     def cancel(self) -> None:
         """End after the current position."""
         self._cancelled.set()
+
+    def progress(self) -> dict[str, Any]:
+        """Return how far it is, for a page."""
+        return {"done": self.done, "count": self.count, "ready": bool(self.page), "fault": self.fault}
 
     def _run(self) -> None:
         try:

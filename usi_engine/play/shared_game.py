@@ -1,63 +1,78 @@
-"""The game that all pages show, and the engine that plays in it.
+"""The game that all pages show, and the engine that plays in it: the place Play.
 
-Pages act on it and wait for changes, each on a thread of the server; the engine answers on its own thread. One lock
-guards the game.
+Pages act on it, each on a thread of the server; the engine answers on its own thread. One lock guards the game.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from usi_engine.analysis.words import marked
-from usi_engine.core import CoreError, load_core
-from usi_engine.language import _
+from usi_engine.core import CoreError
+from usi_engine.language import _, text_of
+from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Refused
 from usi_engine.play.game import PersonGame, Settings
+from usi_engine.play.library import Library
 from usi_engine.play.opponent import HINT, Opponent
+from usi_engine.play.page_state import MoveNames, state_of
 from usi_engine.play.record import make_record
 from usi_engine.play.review import Review
-from usi_engine.records.notation import move_text, name_moves
+from usi_engine.records import formats
+from usi_engine.records.faults import RecordError
+from usi_engine.records.games import parse_record
 from usi_engine.records.tree import Record
 from usi_engine.rules import MoveError
 from usi_engine.search.results import PlayResult
 from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.usi.protocol import Go
 
-LETTERS = "bw"  # of Black and White, as pages name them
-
 
 class SharedGame:
     """A game, shared by all pages. Any thread may call it.
 
-    `version` grows with every change. `line` grows with every move taken back and every new game; an action whose
-    line or ply is not the current one is refused, because it belongs to an earlier position.
+    `line` grows with every move taken back and every new game; an action whose line or ply is not the current one is
+    refused, because it belongs to an earlier position. `name` in `library` is that of the game, empty before its first
+    move.
     """
 
-    def __init__(self, game: PersonGame, opponent: Opponent, evaluation: str, *, started: bool) -> None:
+    name = "play"
+
+    def __init__(
+        self, game: PersonGame, opponent: Opponent, evaluation: str, *, started: bool,
+        events: Events, library: Library, saved: str = "",
+    ) -> None:  # fmt: skip
         self.game, self._opponent, self._evaluation = game, opponent, evaluation
+        self._events, self._library, self._saved = events, library, saved
         self._started, self._ended = started, False
         self._changed = threading.Condition()
-        self._version = self._line = 0
+        self._line, self._names = 0, MoveNames()
         self._search: Future[PlayResult] | None = None  # whose answer is awaited
         self._hint: PlayResult | None = None
         self._review: Review | None = None
         self._fault: CoreError | None = None
-        self._actions: dict[object, Callable[[Mapping[str, Any]], None]] = {
-            "new": self._new, "move": self._move, "take_back": self._take_back, "hint": self._ask_hint,
+        self._unsaved = ""  # why the game is not saved
+        actions: dict[str, Callable[[Mapping[str, Any]], None]] = {
+            "begin": lambda _wanted: self._begin(self.game), "new": self._new, "open": self._open,
+            "rematch": lambda _wanted: self._begin(self.game.again(swapped=True)),
+            "move": self._move, "take_back": self._take_back, "hint": self._ask_hint,
             "resign": lambda _wanted: self._reply("resign"), "declare": lambda _wanted: self._reply("win"),
         }  # fmt: skip
+        self.posts = {name: partial(self._act, action) for name, action in actions.items()}
+        self.gets = {"game.kif": self._file, "analysis.html": self._analysis}
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Let the engine play."""
         with self._changed:
             self.game.clock.start()
             self._update()
 
     def close(self) -> None:
-        """Stop the engine and wake all waiting threads."""
+        """Stop the engine."""
         with self._changed:
             self._ended = True
             self._cancel()
@@ -68,57 +83,70 @@ class SharedGame:
     def state(self) -> dict[str, Any]:
         """Return the data that a page shows."""
         with self._changed:
-            return self._state()
+            shown = state_of(self.game, self._names, self._hint, started=self._started)
+            review = self._review
+            return shown | {
+                "line": self._line,
+                "saved": self._saved,
+                "unsaved": self._unsaved,
+                "thinking": self._search is not None,
+                "review": review and review.progress(),
+            }
 
-    def wait(self, version: int, seconds: float) -> dict[str, Any]:
-        """Wait until the state differs from this version, or for `seconds`; return the state."""
+    def _act(self, action: Callable[[Mapping[str, Any]], None], wanted: Mapping[str, Any]) -> None:
+        """Carry out an action of a page. MoveError, without a change, if it is not possible."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ended or self._version != version, seconds)
-            return self._state()
-
-    def act(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out an action of a page; return the state. MoveError, without a change, if it is not possible."""
-        with self._changed:
-            name = wanted.get("action")
-            action = self._actions.get(name) if isinstance(name, str) else None
-            if action is None:
-                raise MoveError(_("unknown action '{name}'").format(name=name))
             if (wanted.get("line"), wanted.get("ply")) != (self._line, len(self.game.moves)):
                 raise MoveError(_("the position has changed in the meantime"))
             action(wanted)
             self._update()
-            return self._state()
 
-    def record(self) -> Record:
-        """Return the record of the game."""
+    def _file(self, _query: str) -> Answer:
+        name = time.strftime("komadori-%Y%m%d-%H%M%S.kif")
         with self._changed:
-            return make_record(self.game)
+            record = make_record(self.game)
+        body = formats.encoded(Path(name), formats.text_of(record, "kif"), "")
+        return Answer(body, "application/octet-stream", download=name)
 
-    def review_page(self) -> str:
-        """Return the page of the finished game's analysis; empty if there is none."""
+    def _analysis(self, _query: str) -> Answer:
         with self._changed:
-            return self._review.page if self._review else ""
+            page = self._review.page if self._review else ""
+        if not page:
+            raise Refused(404, _("the analysis is not ready"))
+        return Answer(page.encode(), "text/html", policy=ONE_FILE_POLICY)
 
     def check(self) -> None:
         """End the game if the time of the side to move is up. CoreError if the engine has ended."""
         with self._changed:
             if self._fault:
                 raise self._fault
-            if self._running and self.game.lose_on_time(self.game.clock.spent):
+            if self._started and self.game.end is None and self.game.lose_on_time(self.game.clock.spent):
                 self._turn()
                 self._update()
 
     # ---- actions ----
 
-    def _new(self, wanted: Mapping[str, Any]) -> None:
-        self.game, self._started = PersonGame(Settings.read(wanted, self.game.settings.seconds)), True
+    def _begin(self, game: PersonGame, saved: str = "") -> None:
+        """Go on with this game; the one before stays in the library."""
+        self.game, self._started, self._saved = game, True, saved
         self._line += 1
         self._turn()
+        self.game.clock.start()
         self._opponent.forget_game()
 
+    def _new(self, wanted: Mapping[str, Any]) -> None:
+        settings = Settings.read({"seconds": self.game.settings.seconds, **wanted})
+        self._begin(PersonGame(settings, record_pasted(wanted.get("start", ""))))
+
+    def _open(self, wanted: Mapping[str, Any]) -> None:
+        name = str(wanted.get("name", ""))
+        self._begin(self._library.game(name), name)
+
     def _move(self, wanted: Mapping[str, Any]) -> None:
-        self._check_started()
+        if not self._started:
+            self.game.clock.start()
         self.game.move(str(wanted.get("move", "")))
+        self._started = True
         self._turn()
 
     def _reply(self, answer: str) -> None:
@@ -145,15 +173,17 @@ class SharedGame:
 
     # ---- the engine ----
 
-    def _ask(self, go: Go, level: int, take: Callable[[PlayResult], None]) -> None:
-        """Begin a search, whose answer `take` gets unless it is cancelled."""
+    def _ask(self, go: Go, level: int, take: Callable[[PlayResult], None], pace: float = 0.0) -> None:
+        """Begin a search, whose answer `take` gets unless it is cancelled, and not before so many seconds."""
         self._search = self._opponent.ask(self.game.board, go, level)
-        self._search.add_done_callback(lambda search: self._answered(search, take))
+        self._search.add_done_callback(lambda search: self._answered(search, take, pace))
 
-    def _answered(self, search: Future[PlayResult], take: Callable[[PlayResult], None]) -> None:
+    def _answered(self, search: Future[PlayResult], take: Callable[[PlayResult], None], pace: float) -> None:
         """Carry out an answer. An error is kept for `check`: without an answer the game would wait for ever."""
         try:
             with self._changed:
+                rest = pace - self.game.clock.spent / 1000
+                self._changed.wait_for(lambda: search is not self._search or self._ended, max(rest, 0.0))
                 if search is self._search:
                     self._search = None
                     take(search.result())
@@ -174,11 +204,7 @@ class SharedGame:
         self.game.reply(answer.move or answer.end)
         self._turn()
 
-    # ---- the state ----
-
-    @property
-    def _running(self) -> bool:
-        return self._started and self.game.end is None
+    # ---- changes ----
 
     def _turn(self) -> None:
         """Begin the next turn, or end the game."""
@@ -189,64 +215,29 @@ class SharedGame:
             self._review = None
 
     def _update(self) -> None:
-        """Notify the pages of a change; let the engine move, or analyse the game if it has ended."""
+        """Save the game and tell the pages; let the engine move, or analyse the game if it has ended."""
         if self._started and self.game.engine_moves and self._search is None and not self._ended:
-            self._ask(self.game.go(), self.game.level, self._engine_replies)
+            self._ask(self.game.go(), self.game.level, self._engine_replies, self.game.pace())
         if self.game.end and self.game.moves and self._review is None:
-            self._review = Review(self.record(), self._evaluation, self._notify)
+            self._review = Review(make_record(self.game), self._evaluation, lambda: self._events.changed(self.name))
             self._review.start()
-        self._version += 1
+        self._save()
+        self._events.changed(self.name)
         self._changed.notify_all()
 
-    def _notify(self) -> None:
-        with self._changed:
-            self._version += 1
-            self._changed.notify_all()
+    def _save(self) -> None:
+        """Keep the game from its first move on."""
+        if not self._started or not (self.game.moves or self._saved):
+            return
+        self._saved = self._saved or self._library.new_name()
+        try:
+            self._library.keep(self.game, self._saved)
+            self._unsaved = ""
+        except (OSError, RecordError) as error:
+            self._unsaved = text_of(error)
+        self._events.changed("games")
 
-    def _state(self) -> dict[str, Any]:
-        game = self.game
-        moves = name_moves(load_core().board(game.start), game.moves, move_text)
-        return {
-            "version": self._version,
-            "line": self._line,
-            "ply": len(game.moves),
-            "started": self._started,
-            "terms": asdict(game.settings),
-            "start": game.start,
-            "moves": [{"usi": move.usi, "text": marked(move.text), "sfen": move.sfen} for move in moves],
-            "check": game.board.is_check(),
-            "turn": LETTERS[game.turn],
-            "side": "" if game.person is None else LETTERS[game.person],
-            "players": {letter: game.shown_name(side) for side, letter in enumerate(LETTERS)},
-            "legal": game.board.legal_moves(include_all=True) if self._started and game.person_moves else [],
-            "canDeclare": self._started and game.can_declare(),
-            "thinking": self._search is not None,
-            "hint": self._hint_data(),
-            "clock": self._clock_data(),
-            "ending": game.ending_text,
-            "review": self._review_data(),
-        }
 
-    def _hint_data(self) -> dict[str, str] | None:
-        hint, game = self._hint, self.game
-        if hint is None:
-            return None
-        if hint.move is None:
-            return {"usi": "", "text": _("declare") if hint.end == "win" else _("resign")}
-        return {"usi": hint.move, "text": marked(move_text(game.board, hint.move))}
-
-    def _clock_data(self) -> dict[str, Any] | None:
-        """Return both sides' main time at the start of this turn, and how long it has lasted."""
-        game = self.game
-        if not game.clock:
-            return None
-        times: dict[str, Any] = {letter: game.left(side) for side, letter in enumerate(LETTERS)}
-        running = LETTERS[game.turn] if self._running else ""
-        byoyomi = game.settings.control.byoyomi
-        return times | {"byoyomi": byoyomi, "running": running, "spent": game.clock.spent if running else 0}
-
-    def _review_data(self) -> dict[str, Any] | None:
-        review = self._review
-        if review is None:
-            return None
-        return {"done": review.done, "count": review.count, "ready": bool(review.page), "fault": review.fault}
+def record_pasted(text: object) -> Record | None:
+    """Return the record that someone has pasted, a game or an SFEN; None for empty text. RecordError."""
+    return parse_record(str(text)) if str(text).strip() else None

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 
 from usi_engine.language import _
+from usi_engine.search.results import Score
 from usi_engine.search.skill import FULL_STRENGTH
 
 # Japanese words are written in NFKC, as `plain` returns them.
@@ -81,6 +82,16 @@ resign      resign
 declare     win by declaration (entering king)
 new         another game
 quit        end (also Ctrl-C, Ctrl-D)""")
+
+
+def value_text(score: Score | None) -> str:
+    """Return a score in words; empty if there is none."""
+    if score is None:
+        return ""
+    if score.cp is not None:
+        return _("{pawns:+.1f} pawns").format(pawns=score.cp / 100, centipawns=score.cp)
+    text = _("mated in {plies} plies") if score.value < 0 else _("mate in {plies} plies")
+    return text.format(plies=abs(score.mate or 0))
 
 
 # ---- questions before a game ----

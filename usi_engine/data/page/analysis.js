@@ -1,5 +1,10 @@
-"use strict";
 // The page of an analysed game: the current place in the game, and the elements that show it.
+
+import {ShogiBoard} from "./board.js";
+import {WinGraph} from "./graph.js";
+import {GRADE_NAMES, SIDE_NAMES, _, clockText, copyText, data, h, nextOf, saveText, svg} from "./page.js";
+import {PIECE_STYLES, Position} from "./position.js";
+import {PuzzlePlayer} from "./puzzle.js";
 
 const game = data, {nodes} = game;
 const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
@@ -14,7 +19,7 @@ const at = id => document.getElementById(id);
 // `ply` is the place in the game. `line` is a line beside the game that is on the board, or null: its name, its steps
 // ({sfen, usi, name, node}; only steps of a variation have a node), the index of the step, and the line to return to.
 const here = {ply: 0, line: null};
-let turned = false, letters = false;
+let turned = false;
 let board, graph, puzzles, addressTimer;
 const rows = [];              // the button of each move of the game
 const chipsOf = new Map();    // node of a variation -> its button
@@ -301,7 +306,7 @@ function buildControls() {
     button(_("First position"), "«", () => goTo(0), "step"), button(_("Previous move"), "‹", inGame(() => step(-1)), "step"),
     button(_("Next move"), "›", inGame(() => step(1)), "step"), button(_("Last position"), "»", inGame(goToEnd), "step"),
     h("div", {class: "row"}, ...mistakes, button(_("Turn the board"), "⇅", () => setTurned(!turned), "icon"),
-      button(_("Letters or kanji on the pieces"), "A字", () => { letters = !letters; board.setLetters(letters); }, "icon")));
+      button(_("Letters or kanji on the pieces"), "A字", () => board.setPieces(nextOf(PIECE_STYLES, board.pieces)), "icon")));
 }
 
 function setTurned(value) {

@@ -1,19 +1,20 @@
-"use strict";
 // The graph of Black's chance of winning: mistakes, phases of the game, time used.
+
+import {_, svg} from "./page.js";
 
 const GRAPH_EDGE = 8, TIME_HEIGHT = 22;
 
-class WinGraph {
+export class WinGraph {
   // onPick(ply) is called when a position is chosen.
-  constructor(svg, caption, game, onPick) {
-    Object.assign(this, {svg, caption, game, onPick, ply: 0});
-    new ResizeObserver(() => this.draw()).observe(svg);
-    svg.addEventListener("pointerdown", event => this.pick(event));
-    svg.addEventListener("pointermove", event => {
+  constructor(picture, caption, game, onPick) {
+    Object.assign(this, {svg: picture, caption, game, onPick, ply: 0});
+    new ResizeObserver(() => this.draw()).observe(picture);
+    picture.addEventListener("pointerdown", event => this.pick(event));
+    picture.addEventListener("pointermove", event => {
       if (event.buttons === 1) this.pick(event);
       else this.describe(this.plyAt(event));
     });
-    svg.addEventListener("pointerleave", () => this.describe(this.ply));
+    picture.addEventListener("pointerleave", () => this.describe(this.ply));
   }
 
   x(ply) {

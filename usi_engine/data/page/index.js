@@ -1,5 +1,7 @@
-"use strict";
 // The index of analysed games: a list that can be searched.
+
+import {searchList} from "./list.js";
+import {GRADE_NAMES, _, data, h} from "./page.js";
 
 const {games} = data;
 
@@ -16,16 +18,5 @@ function gameCard(game) {
            sideLine("☗", game.black), sideLine("☖", game.white));
 }
 
-function build() {
-  const list = h("ul", {id: "games"}), none = h("p", {role: "status"});
-  const cards = games.map(game => [list.appendChild(gameCard(game)), `${game.title} ${game.date} ${game.event} ${game.end}`.toLowerCase()]);
-  const search = h("input", {type: "search", oninput: () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const [card, text] of cards) card.hidden = !words.every(word => text.includes(word));
-    none.textContent = cards.every(([card]) => card.hidden) ? _("No game has these words.") : "";
-  }});
-  document.querySelector("main").append(h("label", {class: "search"}, _("Search"), search), list, none);
-}
-
 document.title = document.getElementById("title").textContent = data.title;
-build();
+document.querySelector("main").append(...searchList(games, gameCard, game => `${game.title} ${game.date} ${game.event} ${game.end}`));

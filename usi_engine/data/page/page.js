@@ -1,18 +1,17 @@
-"use strict";
 // Helpers of all pages.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+export const data = JSON.parse(document.getElementById("data").textContent);
 
 // Return a text in the language of the page, with the words in braces filled in. The program finds the texts in these
 // files as arguments of this function and, in HTML, in elements with `data-text`.
-const _ = (text, values = {}) => (data.texts[text] || text).replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
+export const _ = (text, values = {}) => (data.texts[text] || text).replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
 
-const SIDE_NAMES = {black: _("Black"), white: _("White")};
-const GRADE_NAMES = {blunder: _("Blunders"), mistake: _("Mistakes"), dubious: _("Dubious moves"), inaccuracy: _("Inaccuracies")};
+export const SIDE_NAMES = {black: _("Black"), white: _("White")};
+export const GRADE_NAMES = {blunder: _("Blunders"), mistake: _("Mistakes"), dubious: _("Dubious moves"), inaccuracy: _("Inaccuracies")};
 
 // Make an element of HTML or SVG. Attributes that begin with "on" are listeners; false, null and undefined leave an attribute out.
-const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+export const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 function filled(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -23,14 +22,26 @@ function filled(made, attributes, children) {
   return made;
 }
 
-function clockText(seconds) {
+export function clockText(seconds) {
   const whole = Math.floor(seconds), two = number => String(number).padStart(2, "0");
   const minutes = Math.floor(whole / 60) % 60, hours = Math.floor(whole / 3600);
   return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
+export const nextOf = (all, one) => all[(all.indexOf(one) + 1) % all.length];
+
+// Ask a question in the dialog of the page; return whether the answer is `yes`, the text of its button.
+export function asked(question, yes) {
+  const dialog = document.getElementById("question");
+  document.getElementById("questionText").textContent = question;
+  document.getElementById("yes").textContent = yes;
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise(resolve => { dialog.onclose = () => resolve(dialog.returnValue === "yes"); });
+}
+
 // Pages opened as files may lack navigator.clipboard.
-async function copyText(text) {
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -42,7 +53,7 @@ async function copyText(text) {
   }
 }
 
-function saveText(name, text) {
+export function saveText(name, text) {
   const link = h("a", {download: name, href: URL.createObjectURL(new Blob([text], {type: "text/plain;charset=utf-8"}))});
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

@@ -1,9 +1,11 @@
-"use strict";
 // Puzzles on the board of the page. The page plays the defender's moves of the solution.
+
+import {_, h} from "./page.js";
+import {Position} from "./position.js";
 
 const ANSWER_DELAY = 500;  // milliseconds before the defender's move
 
-class PuzzlePlayer {
+export class PuzzlePlayer {
   // onClose(ply) is called with the position of the game to return to.
   constructor(board, panel, game, onClose) {
     Object.assign(this, {board, panel, game, onClose, puzzle: null});

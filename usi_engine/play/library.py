@@ -1,0 +1,152 @@
+"""The games that the program saves by itself: KIF files in the user's data folder, each from its first move on.
+
+A header line `Komadori：{...}` has what KIF has no place for: settings, clock, end. Another program may read the files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from usi_engine import NAME
+from usi_engine.files import INVALID, write_blocks
+from usi_engine.language import _, reason_of
+from usi_engine.play.game import SIDES, PersonGame, Settings
+from usi_engine.play.record import load, make_record
+from usi_engine.records.ends import BY_REASON
+from usi_engine.records.formats import FORMATS, encoded
+from usi_engine.rules import End, MoveError
+
+SUFFIX = ".kifu"
+HEAD_BYTES = 4000  # of a file, which hold its header
+NAMES = re.compile(r"\w[\w.-]*")  # of games: no path leads out of the folder
+
+
+def data_folder() -> Path | None:
+    """Return the folder of the user's games and preferences; None: nothing is kept."""
+    chosen = os.environ.get("KOMADORI_DATA")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    try:
+        from platformdirs import user_data_path  # noqa: PLC0415  (only the page needs it)
+    except ImportError:
+        return None
+    folder = user_data_path("komadori", appauthor=False)
+    return folder if folder.is_absolute() else None
+
+
+class Library:
+    """The saved games of a folder, by name; without one, nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder / "games" if folder else None
+
+    def new_name(self) -> str:
+        """Return the name of a new game."""
+        name, number = time.strftime("%Y%m%d-%H%M%S"), 1
+        while self._folder and self._path(name).exists():
+            name, number = f"{name[:15]}-{number}", number + 1
+        return name
+
+    def keep(self, game: PersonGame, name: str) -> None:
+        """Write a game as it is now. RecordError, OSError."""
+        if self._folder:
+            record = make_record(game)
+            record.header[NAME] = json.dumps(facts_of(game), ensure_ascii=False)
+            path = self._path(name)
+            write_blocks(path, [encoded(path, FORMATS["kif"].write(record), "utf-8")])
+
+    def game(self, name: str) -> PersonGame:
+        """Return a saved game. MoveError, RecordError."""
+        record = load(self._known(name))
+        try:
+            return game_of(json.loads(record.header.pop(NAME, "")), record)
+        except INVALID:
+            raise MoveError(_("{name} is not a game of this program").format(name=name)) from None
+
+    def file(self, name: str) -> bytes:
+        """Return the file of a game. MoveError, OSError."""
+        return re.sub(rf"^{NAME}：.*\n".encode(), b"", self._known(name).read_bytes(), flags=re.M)
+
+    def delete(self, name: str) -> None:
+        """Delete a game. MoveError."""
+        path = self._known(name)
+        try:
+            path.unlink()
+        except OSError as error:
+            raise MoveError(_("{place}: {reason}").format(place=path, reason=reason_of(error))) from None
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Return the facts of all games, the latest first."""
+        if not self._folder or not self._folder.is_dir():
+            return []
+        paths = sorted(self._folder.glob(f"*{SUFFIX}"), reverse=True)
+        return [entry for path in paths if (entry := entry_of(path))]
+
+    def unfinished(self) -> str:
+        """Return the name of the latest game that goes on. MoveError if there is none."""
+        for entry in self.entries():
+            if entry["end"] is None:
+                return str(entry["name"])
+        raise MoveError(_("there is no unfinished game"))
+
+    def _path(self, name: str) -> Path:
+        assert self._folder
+        return self._folder / f"{name}{SUFFIX}"
+
+    def _known(self, name: object) -> Path:
+        if self._folder and isinstance(name, str) and NAMES.fullmatch(name) and self._path(name).is_file():
+            return self._path(name)
+        raise MoveError(_("there is no game '{name}'").format(name=name))
+
+
+def facts_of(game: PersonGame) -> dict[str, Any]:
+    """Return what a saved game needs beside its record to go on."""
+    end = game.end and [game.end.reason, game.end.winner]
+    return {
+        "settings": asdict(game.settings), "person": game.person, "level": game.level, "left": game.clock.left,
+        "end": end, "moves": len(game.moves), "shown": [game.shown_name(0), game.shown_name(1)],
+    }  # fmt: skip
+
+
+def game_of(facts: Mapping[str, Any], record: Any) -> PersonGame:
+    """Return the game with these facts. One of INVALID if they are damaged."""
+    game = PersonGame(Settings.read(facts["settings"]), record)
+    if facts["person"] not in SIDES.values() or not all(isinstance(left, int) for left in facts["left"]):
+        raise ValueError(facts)
+    game.person, game.level = facts["person"], int(facts["level"])
+    end = facts["end"] and End(*facts["end"])
+    game.go_on(facts["left"], game.end or end)
+    game.ended = record.header.get("終了日時", "")
+    return game
+
+
+def entry_of(path: Path) -> dict[str, Any] | None:
+    """Return the facts of a game for a list; None if it is none of ours."""
+    try:
+        with path.open("rb") as file:
+            header = dict(header_lines(file.read(HEAD_BYTES).decode(errors="replace")))
+        facts = json.loads(header[NAME])
+        black, white = facts["shown"]
+        person, end = facts["person"], facts["end"]
+        ending = _(BY_REASON[end[0]].sentence).format(winner=facts["shown"][end[1] or 0]) if end else ""
+        return {
+            "name": path.stem, "date": header.get("開始日時", ""), "players": [black, white], "moves": facts["moves"],
+            "person": person, "end": end and {"winner": end[1], "text": ending},
+        }  # fmt: skip
+    except (OSError, *INVALID):
+        return None
+
+
+def header_lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys and values of a KIF header."""
+    for line in text.split("\n"):
+        key, colon, value = line.partition("：")
+        if colon:
+            yield key, value
