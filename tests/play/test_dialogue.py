@@ -17,11 +17,12 @@ from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
 from tests.programs import ROOT, run_command
 from usi_engine.core import load_core
 from usi_engine.play import command
-from usi_engine.play.dialogue import Dialogue, value_text
+from usi_engine.play.dialogue import Dialogue
 from usi_engine.play.game import HANDICAPS, PersonGame, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save, side_and_level
 from usi_engine.play.screen import Screen, View
+from usi_engine.play.words import value_text
 from usi_engine.records.tree import Record
 from usi_engine.search.results import Score
 from usi_engine.usi.protocol import STARTPOS
