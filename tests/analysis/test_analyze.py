@@ -214,17 +214,17 @@ def test_faults_do_not_stop_the_other_games(tmp_path: Path, capsys: pytest.Captu
 
 
 class Counted:
-    """Counts the calls of Analyst.evaluate; Ctrl-C comes at the call after `last`."""
+    """Counts the first searches of positions; Ctrl-C comes at the call after `last`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int) -> None:
         self.plies: list[int] = []
         evaluate = Analyst.evaluate
 
-        def counted(analyst: Analyst, board: Board) -> Analysis:
+        def counted(analyst: Analyst, board: Board, *, effort: int = 1) -> Analysis:
             if len(self.plies) == last:
                 raise KeyboardInterrupt
-            self.plies.append(board.ply)
-            return evaluate(analyst, board)
+            self.plies += [board.ply] if effort == 1 else []
+            return evaluate(analyst, board, effort=effort)
 
         monkeypatch.setattr(Analyst, "evaluate", counted)
 

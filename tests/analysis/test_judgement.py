@@ -11,7 +11,8 @@ from tests.records.common import TWO_PIECES, valued
 from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accuracy, judge, percent, totals, weigh
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.page import page_data
-from usi_engine.analysis.words import balance, captures, explanations, pieces
+from usi_engine.analysis.reasons import explanations, pieces
+from usi_engine.analysis.tactics import play_out
 from usi_engine.core import load_core
 from usi_engine.records.games import Game
 from usi_engine.search.results import winning_chance
@@ -133,8 +134,10 @@ def test_a_win_by_rule_is_said() -> None:
 @pytest.mark.parametrize("text, better, answer, expected", [
     ("sfen 4k4/9/9/4s4/4p4/9/9/9/4R3K b - 1 moves 5i5e", "5i5h", "5d5e", ["Loses a rook for a pawn."]),
     ("sfen 4k4/9/9/9/9/2b6/9/9/5R2K b - 1 moves 4i4h", "4i5i", "7f6g", []),
-    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i3i", "6i6f", "6f3i+", ["Loses a rook."]),
-    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i6h", "6i6f", "6f7g", ["Misses winning a bishop."]),
+    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i3i", "6i6f", "6f3i+",
+     ["Allows ☖Bx3i+, which takes the rook for nothing."]),
+    ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i6h", "6i6f", "6f7g",
+     ["Misses ☗Rx6f, which takes the bishop for nothing."]),
 ])  # fmt: skip
 def test_material(text: str, better: str, answer: str, expected: list[str]) -> None:
     game = judged(text, valued(500, better), valued(500, answer))
@@ -143,9 +146,16 @@ def test_material(text: str, better: str, answer: str, expected: list[str]) -> N
 
 def test_an_unfinished_exchange_is_not_counted() -> None:
     board = load_core().board("4k4/9/4p4/4s4/4p4/9/9/9/4R3K b - 1")
-    assert balance(captures(board, ["5i5e", "5d5e"])) == -9
+    played = play_out(board, ["5i5e", "5d5e"])
+    assert (played.balance, pieces(played.won), pieces(played.lost + played.lost)) == (-9, "a pawn", "two rooks")
     guarded = load_core().board("4k4/9/4p4/4s4/4p4/3B5/9/9/4R3K b - 1")
-    assert balance(captures(guarded, ["5i5e", "5d5e"])) == 1  # the bishop takes back
-    assert balance(captures(guarded, ["5i5e", "5d5e", "6f5e"])) == -4
-    (won, lost) = captures(board, ["5i5e", "5d5e"])
-    assert (pieces(won), pieces(lost + lost)) == ("a pawn", "two rooks")
+    assert play_out(guarded, ["5i5e", "5d5e"]).balance == 1  # the bishop takes back
+    assert play_out(guarded, ["5i5e", "5d5e", "6f5e"]).balance == -4
+
+
+def test_what_is_won_back_later_is_said_apart() -> None:
+    """The first exchange is over after two quiet plies; the end of the line may take it back."""
+    board = load_core().board("4k4/9/9/3s5/4p4/9/9/9/R3R3K b - 1")
+    line = ["5i5e", "6d5e", "9i9h", "5a4a", "9h5h", "4a3a", "5h5e"]
+    found = play_out(board, line)
+    assert (found.balance, found.final) == (-9, -4)

@@ -8,10 +8,11 @@ import pytest
 from tests.analysis.common import judged, mating
 from tests.records.common import RECORDS, valued
 from usi_engine.analysis.analyze import main
-from usi_engine.analysis.puzzles import EFFORT, Search, find_puzzles, puzzle_data
+from usi_engine.analysis.puzzles import Search, find_puzzles, puzzle_data
 from usi_engine.search.results import Analysis
 
 EVEN = valued(0, "9g9f")
+FOUND = (valued(300, "2g2f"), valued(-300, "3c3d"))
 MISTAKE = (valued(300, "2g2f"), valued(300, "3c3d"))  # Black plays another move and loses 24.6 points
 
 THREE = "9/9/6S2/8k/9/7R1/9/9/9 b r2b4g3s3n4l18p 1"  # 3c2d+ 1d1e 2d2e
@@ -26,7 +27,7 @@ def two(best: int, second: int, *pv: str) -> Analysis:
 
 def search_of(first: Analysis, deep: Analysis) -> Search:
     """A search that gives these results at ply 0, and at other plies nothing clear."""
-    return lambda ply, effort: EVEN if ply else deep if effort == EFFORT else first
+    return lambda ply, effort, _lines: EVEN if ply else deep if effort > 1 else first
 
 
 @pytest.mark.parametrize("first, deep, count", [
@@ -39,7 +40,7 @@ def search_of(first: Analysis, deep: Analysis) -> Search:
     (valued(300), valued(300), 0),  # a damaged cache
 ])  # fmt: skip
 def test_one_clearly_best_move(first: Analysis, deep: Analysis, count: int) -> None:
-    puzzles = find_puzzles(judged("7g7f", *MISTAKE), search_of(first, deep))
+    puzzles = find_puzzles(judged("2g2f", *FOUND), search_of(first, deep))
     assert len(puzzles) == count
     for data in map(puzzle_data, puzzles):
         assert (data["ply"], data["side"], data["solution"]) == (0, "black", ("2g2f",))
@@ -48,21 +49,33 @@ def test_one_clearly_best_move(first: Analysis, deep: Analysis, count: int) -> N
         assert data["answer"] == f"☗P-2f has {chances}"
 
 
+def test_a_mistake_is_tried_again() -> None:
+    """Any move that loses at most 5 points is a solution; if most moves are, or a retreat is, there is no puzzle."""
+    game = judged("7g7f", *MISTAKE)
+    (puzzle,) = find_puzzles(game, search_of(two(300, 280, "2g2f"), two(300, 280, "2g2f")))
+    assert (puzzle.goal, puzzle.accept) == ("Black to move: find a better move than ☗P-7f", (("2g2f", "1g1f"),))
+    assert [puzzle.accept for puzzle in find_puzzles(game, search_of(*[two(300, 100, "2g2f")] * 2))] == [(("2g2f",),)]
+    many = replace(EVEN, lines=EVEN.lines * 6)
+    assert find_puzzles(game, search_of(many, many)) == []
+    retreat = judged("sfen 3k5/9/9/9/9/4R4/9/9/4K4 b - 1 moves 5f5e", valued(300, "5f5h"), valued(300, "6a7a"))
+    assert find_puzzles(retreat, search_of(EVEN, EVEN)) == []
+
+
 @pytest.mark.parametrize("played, count", [("9i8h", 0), ("5i4i", 1)])
 def test_taking_back_is_a_puzzle_only_if_it_was_missed(played: str, count: int) -> None:
     start = "sfen 4k4/9/9/9/9/9/1r7/1G7/B3K4 w - 1 moves 8g8h+"
     after = valued(-300, "5a5b") if not count else valued(300, "5a5b")
-    game = judged(f"{start} {played}", EVEN, valued(300, "9i8h"), after)
+    game = judged(f"{start} {played}", valued(-300, "8g8h+"), valued(300, "9i8h"), after)
     clear = two(300, -400, "9i8h")
-    assert len(find_puzzles(game, lambda ply, _effort: clear if ply == 1 else EVEN)) == count
+    assert len(find_puzzles(game, lambda ply, _effort, _lines: clear if ply == 1 else EVEN)) == count
 
 
 @pytest.mark.parametrize("sfen, played, count", [
     (THREE, "3c2d+", 1), (THREE, "3c3b", 1), (SEVERAL, "2c2b+", 0),
 ])  # fmt: skip
 def test_a_mate_with_one_solution(sfen: str, played: str, count: int) -> None:
-    game = judged(f"sfen {sfen} moves {played}", mating(3, "3c2d+" if sfen == THREE else "2c2b+"), valued(0, "1a2a"))
-    puzzles = find_puzzles(game, lambda _ply, _effort: EVEN)
+    game = judged(f"sfen {sfen} moves {played}", mating(3, "3c2d+" if sfen == THREE else "2c2b+"), mating(-2, "1a2a"))
+    puzzles = find_puzzles(game, lambda _ply, _effort, _lines: EVEN)
     assert len(puzzles) == count
     for data in map(puzzle_data, puzzles):
         assert data["goal"] == "Black to move: find the mate in 3"
@@ -75,7 +88,7 @@ def test_a_mate_in_one_is_a_puzzle_only_if_it_was_missed() -> None:
     sfen = "9/7R1/8k/7L1/9/9/9/9/9 b r2b4g4s3n3l18p 1"
     for played, after, count in (("2b2c+", mating(0), 0), ("2b3b", valued(-300, "1c1d"), 1)):
         game = judged(f"sfen {sfen} moves {played}", mating(1, "2b2c+"), after)
-        assert len(find_puzzles(game, lambda _ply, _effort: EVEN)) == count
+        assert len(find_puzzles(game, lambda _ply, _effort, _lines: EVEN)) == count
 
 
 @pytest.mark.parametrize("last, plies", [("2d2e", [0]), ("2d1d", [0, 2])])
@@ -84,7 +97,7 @@ def test_a_mate_that_goes_on_is_one_puzzle(last: str, plies: list[int]) -> None:
     after = mating(0) if last == "2d2e" else valued(0, "1e1d")
     values = [mating(3, "3c2d+"), mating(-2, "1d1e"), mating(1, "2d2e"), after]
     game = judged(f"sfen {THREE} moves 3c2d+ 1d1e {last}", *values)
-    assert [puzzle.ply for puzzle in find_puzzles(game, lambda _ply, _effort: EVEN)] == plies
+    assert [puzzle.ply for puzzle in find_puzzles(game, lambda _ply, _effort, _lines: EVEN)] == plies
 
 
 def test_command_finds_the_same_again(tmp_path: Path, cache_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,4 +109,4 @@ def test_command_finds_the_same_again(tmp_path: Path, cache_folder: Path, capsys
         pages.append((tmp_path / name).read_bytes())
     assert pages[0] == pages[1]
     kept = len(list((cache_folder / "analysis").iterdir()))
-    assert kept == 3
+    assert kept == 5  # both searches of puzzles, three of the game

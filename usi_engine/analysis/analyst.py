@@ -11,13 +11,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import __version__
+from usi_engine.analysis.judgement import judge
 from usi_engine.api.engine import Engine
 from usi_engine.core import load_core
 from usi_engine.evaluation.cache import cache_folder
@@ -33,6 +34,8 @@ from usi_engine.usi.arguments import DAY, real, spin, whole
 if TYPE_CHECKING:
     from core_ext.board import Board
 
+LARGE = 10.0  # points lost: a move whose positions are searched EFFORT times as long, others SMALL_EFFORT times
+EFFORT, SMALL_EFFORT = 10, 3
 KEPT_FILES = 500  # of about 40 KB each
 LARGEST_FILE = 64 * 2**20  # bytes
 
@@ -112,6 +115,32 @@ def analyse(record: Record, evaluate: Callable[[int, Board], Analysis], *, varia
             return
         step.node.analysis = evaluate(number, step.board)
         yield step.node
+
+
+def confirm(record: Record, search: Callable[[int, Board, int], Analysis]) -> Iterator[Node]:
+    """Search the positions before and after bad moves again, longer, until no other grade comes up; yield their nodes.
+
+    `search` gets the number of the node, its position and the factor of the limits. Small losses can be noise of the
+    search, and a reason for a large one must hold in a search of ten times the nodes.
+    """
+    numbers = {step.node: (number, step.board.copy()) for number, step in enumerate(record.walk())}
+    efforts = dict[Node, int]()
+    while pairs := list(unconfirmed(numbers, efforts)):
+        for node, effort in pairs:
+            if efforts.get(node, 1) < effort:
+                node.quick, node.analysis = node.quick or node.analysis, search(*numbers[node], effort)
+                efforts[node] = effort
+                yield node
+
+
+def unconfirmed(nodes: Iterable[Node], efforts: Mapping[Node, int]) -> Iterator[tuple[Node, int]]:
+    """Yield the nodes around bad moves that lack the effort that their grade asks for, and this effort."""
+    for node in nodes:
+        move = judge(node)
+        if move is None or node.parent is None or not (move.grade or move.missed_mate):
+            continue
+        effort = EFFORT if move.loss >= LARGE else SMALL_EFFORT
+        yield from ((one, effort) for one in (node.parent, node) if efforts.get(one, 1) < effort)
 
 
 # ---- kept results ----

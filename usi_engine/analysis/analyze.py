@@ -14,6 +14,7 @@ from usi_engine.analysis.analyst import (
     Store,
     add_limits,
     analyse,
+    confirm,
     in_words,
     read_limits,
     store_path,
@@ -71,29 +72,35 @@ class Searches:
 
     def analyse(self, game: Game, *, variations: bool) -> None:
         """Give each position of a game its analysis, those of variations too if they are asked for."""
-        store = self._store(game, self._limits)
+        stores = dict[int, Store]()
 
-        def evaluate(number: int, board: Board) -> Analysis:
-            return store.get(number, board) or store.put(number, self._analyst.evaluate(board))
+        def evaluate(number: int, board: Board, effort: int = 1) -> Analysis:
+            if effort not in stores:
+                stores[effort] = self._store(game, with_effort(self._limits, effort, self._limits.multipv))
+            store = stores[effort]
+            return store.get(number, board) or store.put(number, self._analyst.evaluate(board, effort=effort))
 
         count = sum(1 for _node in game.root.nodes()) if variations else len(game.moves) + 1
         with Progress(game.path.name, count, every=0) as progress:
             for _node in analyse(game, evaluate, variations=variations):
                 progress.add()
+        with Progress(_("{game}: mistakes").format(game=game.path.name), count, every=0) as progress:
+            for _node in confirm(game, evaluate):
+                progress.add()
 
     def puzzles(self, game: Game) -> list[Puzzle]:
         """Find the puzzles of an analysed game."""
-        line, lines = [game.root, *game.main_line], max(self._limits.multipv, 2)
-        stores = dict[int, Store]()
+        line = [game.root, *game.main_line]
+        stores = dict[tuple[int, int], Store]()
         with Progress(_("puzzles"), len(line), every=0) as progress:
 
-            def search(ply: int, effort: int) -> Analysis:
-                known = line[ply].analysis
+            def search(ply: int, effort: int, least: int) -> Analysis:
+                known, lines = line[ply].analysis, max(self._limits.multipv, least)
                 if known and effort == 1 and lines == self._limits.multipv:
                     return known
-                if effort not in stores:
-                    stores[effort] = self._store(game, with_effort(self._limits, effort, lines))
-                store, board = stores[effort], game.board(ply)
+                if (effort, lines) not in stores:
+                    stores[effort, lines] = self._store(game, with_effort(self._limits, effort, lines))
+                store, board = stores[effort, lines], game.board(ply)
                 found = store.get(ply, board) or store.put(ply, self._analyst.evaluate(board, lines, effort=effort))
                 progress.add()
                 return found

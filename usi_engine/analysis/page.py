@@ -17,9 +17,9 @@ from usi_engine import NAME, __version__, language
 from usi_engine.analysis.judgement import GRADES, black_score, judge, percent, totals
 from usi_engine.analysis.kif import with_comment
 from usi_engine.analysis.puzzles import Puzzle, puzzle_data
+from usi_engine.analysis.reasons import explanations
 from usi_engine.analysis.words import (
     end_text,
-    explanations,
     grade_name,
     headers,
     marked,

@@ -1,6 +1,7 @@
-"""Puzzles from an analysed game: positions with one clearly best move, and mates with a single solution.
+"""Puzzles from an analysed game: its mistakes, positions with one clearly best move, mates with a single solution.
 
-A best move must win MARGIN percentage points more than the second best, in the search of the analysis and in one with
+A mistake is tried again: every move that loses at most ACCEPTED percentage points solves it, as on lichess. A best move
+that the game found must win MARGIN points more than the second best, in the search of the analysis and in one with
 EFFORT times its limits. A mate is proved by the mate solver; at each turn but the last no other check may mate.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from usi_engine.analysis.analyst import EFFORT, LARGE, SMALL_EFFORT
 from usi_engine.analysis.judgement import judge, percent
 from usi_engine.analysis.words import marked, side_names
 from usi_engine.api.mate_search import mate, second_solutions
@@ -22,21 +24,21 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 MARGIN = 20.0  # percentage points
-EFFORT = 10
+ACCEPTED, LINES = 5.0, 6  # points that a solution may lose; lines searched: with so many solutions it is no puzzle
 LEAST_CHANCE = 40.0  # percent; a best move that still loses makes no puzzle
 MOST = 10  # puzzles of a game
 LONGEST_MATE = 15  # plies; a mate in one is a puzzle only if it was missed
 MATE_NODES = 1_000_000
 MEGABYTES = 32
 
-# Returns the two best lines of the position after so many moves, found with so many times the limits.
-Search = Callable[[int, int], Analysis]
+# Returns the best lines, two or LINES, of the position after so many moves, found with so many times the limits.
+Search = Callable[[int, int, int], Analysis]
 
 
 @dataclass(frozen=True)
 class Puzzle:
     """A position after `ply` moves of the game, the moves of its solution by both sides, and the moves accepted at each
-    of the solver's turns. `answer` says why it is the solution.
+    of the solver's turns. `answer` says why it is the solution; `last` is the move before the position.
     """
 
     ply: int
@@ -45,13 +47,16 @@ class Puzzle:
     solution: tuple[str, ...]
     accept: tuple[tuple[str, ...], ...]
     answer: str
+    last: str = ""
 
 
 def find_puzzles(record: Record, search: Search) -> list[Puzzle]:
     """Return the puzzles of an analysed game, at most MOST: first those that the game missed, then the clearest."""
     found = list[Puzzle]()
     for ply, node in candidates(record, search):
-        puzzle = mate_puzzle(record, ply, node) or best_puzzle(record, ply, search)
+        puzzle = mate_puzzle(record, ply, node)
+        if puzzle is None:
+            puzzle = retry_puzzle(record, ply, node, search) if is_missed(node) else best_puzzle(record, ply, search)
         found += [puzzle] if puzzle else []
         if len(found) == MOST:
             break
@@ -65,17 +70,24 @@ def candidates(record: Record, search: Search) -> list[tuple[int, Node]]:
         missed, found = is_missed(node), node.analysis
         if not found or not found.pv or percent(found.score.value) < LEAST_CHANCE or (goes_on(node) and not missed):
             continue
-        gap = measure_gap(search(ply, 1))
-        if has_mate(node) or (gap >= MARGIN and (missed or found.pv[0][2:4] != node.move[2:4])):  # to recapture is easy
+        gap = measure_gap(search(ply, 1, 2))
+        clear = gap >= MARGIN and found.pv[0][2:4] != node.move[2:4]  # to recapture is easy
+        if has_mate(node) or ((missed or clear) and not is_dull(record.board(ply), found.pv[0])):
             ranked.append((-(gap + 100 * missed), ply, node))
     return [(ply, node) for _gap, ply, node in sorted(ranked, key=lambda one: one[:2])]
 
 
 def is_missed(node: Node) -> bool:
-    """Return True if the game went on with a move that has a grade or gave a mate away."""
+    """Return True if the game went on with a move that lost LARGE points or gave a mate away."""
     following = node.next()
     move = judge(following) if following else None
-    return move is not None and bool(move.grade or move.missed_mate)
+    return move is not None and (move.loss >= LARGE or move.missed_mate is not None)
+
+
+def is_dull(board: Board, move: str) -> bool:
+    """Return True for a quiet retreat, which only keeps what one has."""
+    quiet = move[1] != "*" and not move.endswith("+") and not board.piece_at(move[2:4]) and not board.gives_check(move)
+    return quiet and (move[3] > move[1]) == (board.turn == 0) and move[3] != move[1]
 
 
 def measure_gap(found: Analysis) -> float:
@@ -98,12 +110,25 @@ def goes_on(node: Node) -> bool:
     return has_mate(before) and move is not None and move.best
 
 
-# ---- one best move ----
+# ---- a mistake, one best move ----
+
+
+def retry_puzzle(record: Record, ply: int, node: Node, search: Search) -> Puzzle | None:
+    """Return the question to play better than the game; None if most moves do."""
+    found, board, played = search(ply, SMALL_EFFORT, LINES), record.board(ply), node.next()
+    best = percent(found.score.value)
+    good = [line.move for line in found.lines if round(best - percent(line.score.value), 1) <= ACCEPTED]
+    if best < LEAST_CHANCE or played is None or played.move in good or not 0 < len(good) < LINES:
+        return None
+    first, instead = (marked(move_text(board, move)) for move in (found.lines[0].move, played.move))
+    goal = _("{side} to move: find a better move than {move}").format(side=side_names(record)[board.turn], move=instead)
+    answer = _("{move} has a winning chance of {chance} %.").format(move=first, chance=f"{best:.1f}")
+    return Puzzle(ply, board, goal, found.pv[:1], (tuple(good),), answer, node.move)
 
 
 def best_puzzle(record: Record, ply: int, search: Search) -> Puzzle | None:
     """Return the puzzle of a position if the deeper search confirms its one best move."""
-    first, found, board = search(ply, 1), search(ply, EFFORT), record.board(ply)
+    first, found, board = search(ply, 1, 2), search(ply, EFFORT, 2), record.board(ply)
     chance = percent(found.score.value)
     if min(measure_gap(first), measure_gap(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
         return None
@@ -112,7 +137,7 @@ def best_puzzle(record: Record, ply: int, search: Search) -> Puzzle | None:
     less = percent(found.lines[1].score.value)
     answer = answer.format(move=move, chance=f"{chance:.1f}", other=other, less=f"{less:.1f}")
     goal = _("{side} to move: find the best move").format(side=side_names(record)[board.turn])
-    return Puzzle(ply, board, goal, found.pv[:1], (found.pv[:1],), answer)
+    return Puzzle(ply, board, goal, found.pv[:1], (found.pv[:1],), answer, board.moves()[-1] if ply else "")
 
 
 # ---- mates ----
@@ -131,7 +156,7 @@ def mate_puzzle(record: Record, ply: int, node: Node) -> Puzzle | None:
         return None
     goal = _("{side} to move: find the mate in {plies}")
     goal = goal.format(side=side_names(record)[board.turn], plies=len(solution))
-    return Puzzle(ply, board, goal, solution, accept, _("Mate in {plies}.").format(plies=len(solution)))
+    return Puzzle(ply, board, goal, solution, accept, _("Mate in {plies}.").format(plies=len(solution)), node.move)
 
 
 def accepted(board: Board, solution: Sequence[str]) -> tuple[tuple[str, ...], ...] | None:
@@ -172,4 +197,5 @@ def puzzle_data(puzzle: Puzzle) -> dict[str, Any]:
         "accept": puzzle.accept,
         "legal": legal,
         "answer": puzzle.answer,
+        "last": puzzle.last or None,
     }

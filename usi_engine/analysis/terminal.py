@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import GRADES, Judgement, black_score, judge, percent, totals
 from usi_engine.analysis.puzzles import Puzzle
+from usi_engine.analysis.reasons import explanations
 from usi_engine.analysis.words import (
     end_text,
-    explanations,
     grade_name,
     is_japanese,
     player_names,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from usi_engine.analysis.analyst import Analyst, Limits, analyse, in_words
+from usi_engine.analysis.analyst import Analyst, Limits, analyse, confirm, in_words
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.puzzles import find_puzzles
 from usi_engine.core import CoreError
@@ -65,15 +65,17 @@ class Review:
         """Return the page. Cancelled."""
         game, analyst = self._game, Analyst(self._limits)
 
-        def search(ply: int, effort: int) -> Analysis:
+        def search(ply: int, effort: int, lines: int) -> Analysis:
             self._check()
-            known = line[ply].analysis if effort == 1 else None
-            return known or analyst.evaluate(game.board(ply), effort=effort)
+            known = line[ply].analysis if effort == 1 and lines <= LINES else None
+            return known or analyst.evaluate(game.board(ply), lines, effort=effort)
 
         for _node in analyse(game, lambda _number, board: analyst.evaluate(board)):
             self._check()
             self.done += 1
             self._changed()
+        for _node in confirm(game, lambda _number, board, effort: analyst.evaluate(board, effort=effort)):
+            self._check()
         line = [game.root, *game.main_line]
         return page_text(game, in_words(self._limits), find_puzzles(game, search))
 

@@ -41,10 +41,11 @@ class Node:
     `move` is USI, empty at the start. `milliseconds` is the time of the move, None if the record has none. `comment`
     has lines without the formats' marks, None if there is none. `variations` are the moves made from here. The first
     goes on with the main line, unless the line ends here: then `end` is set, and all are alternatives to the end.
-    `analysis` is the result of a search of the position, None if there was none.
+    `analysis` is the result of a search of the position, None if there was none; `quick` that of an earlier, shorter
+    one if it was searched twice.
     """
 
-    __slots__ = ("analysis", "comment", "end", "milliseconds", "move", "parent", "variations")
+    __slots__ = ("analysis", "comment", "end", "milliseconds", "move", "parent", "quick", "variations")
 
     def __init__(
         self, move: str = "", milliseconds: int | None = None, comment: str | None = None, parent: Node | None = None
@@ -52,6 +53,7 @@ class Node:
         self.move, self.milliseconds, self.comment, self.parent = move, milliseconds, comment, parent
         self.end: End | None = None
         self.analysis: Analysis | None = None
+        self.quick: Analysis | None = None
         self.variations: list[Node] = []
 
     def add(self, move: str, milliseconds: int | None = None, comment: str | None = None) -> Node:

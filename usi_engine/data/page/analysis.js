@@ -105,7 +105,8 @@ function render() {
 }
 
 function arrowsOf(node) {
-  const kinds = {best: "best", candidate: "hint"};
+  const kinds = {best: "best", candidate: "hint"}, better = node.grade && node.lines.find(line => line.kind === "better" && line.moves.length);
+  if (better) return [{usi: better.moves[0], kind: "best", side: node.side}];
   return node.lines.filter(line => line.kind in kinds && line.moves.length).reverse().map(line => ({usi: line.moves[0], kind: kinds[line.kind]}));
 }
 

@@ -166,16 +166,18 @@ export class BoardView {
     }
   }
 
-  // Draw arrows from square to square; a drop is a ring around the piece.
+  // Draw arrows from square to square; a drop is a ring around the piece of `side` (by default that to move), a square
+  // alone a ring.
   drawArrows() {
     const centre = square => {
       const index = this.indexOf(square);
       return [(index % 9) * 11 + 5.5, Math.floor(index / 9) * 12 + 6];
     };
-    this.arrows.innerHTML = this.shown.arrows.map(({usi, kind}) => {
-      const [x, y] = centre(usi.slice(2, 4)), style = `class="sb-arrow sb-arrow-${kind}"`;
+    this.arrows.innerHTML = this.shown.arrows.map(({usi, kind, side = this.position.side}) => {
+      const [x, y] = centre(usi.slice(2, 4) || usi), style = `class="sb-arrow sb-arrow-${kind}"`;
+      if (usi.length === 2) return `<g ${style}><circle cx="${x}" cy="${y}" r="5"/></g>`;
       if (usi[1] === "*") {
-        const piece = pieceSvg(usi[0], (this.position.side === "black") === this.turned, this.pieces);
+        const piece = pieceSvg(usi[0], (side === "black") === this.turned, this.pieces);
         return `<g ${style}><circle cx="${x}" cy="${y}" r="5"/><g class="sb-ghost" transform="translate(${x - 4.4} ${y - 4.8})">`
           + piece.replace("<svg", '<svg width="8.8" height="9.6"') + "</g></g>";
       }

@@ -57,7 +57,7 @@ export class PuzzlePlayer {
   }
 
   draw(arrows = []) {
-    this.board.show(this.positions[this.done].sfen(), {last: this.done ? this.puzzle.solution[this.done - 1] : null, arrows});
+    this.board.show(this.positions[this.done].sfen(), {last: this.done ? this.puzzle.solution[this.done - 1] : this.puzzle.last, arrows});
   }
 
   answer(move) {
@@ -84,11 +84,10 @@ export class PuzzlePlayer {
 
   hint() {
     const {puzzle, done} = this;
-    if (done % 2 === 0 && done < puzzle.solution.length) {
-      const move = puzzle.solution[done], square = move.slice(0, 2);
-      if (square[1] !== "*" && this.board.source !== square) this.board.choose(square);
-      else if (square[1] === "*") this.draw([{usi: move, kind: "hint"}]);
-    }
+    if (done % 2 || done >= puzzle.solution.length) return;
+    const source = puzzle.solution[done].slice(0, 2);
+    if (source[1] !== "*") this.draw([{usi: source, kind: "hint"}]);
+    else this.status.textContent = _("Hint: {move}", {move: PIECE_NAMES[source[0]]});
   }
 
   giveUp() {

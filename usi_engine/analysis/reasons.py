@@ -1,0 +1,200 @@
+"""Sentences that say why a move is bad: mates, material, tactics, the king's squares, threats.
+
+What is said of material must come out of both searches of a position, if there was a second, longer one (`Node.quick`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from usi_engine.analysis.judgement import black_score, is_by_rule, judge, percent
+from usi_engine.analysis.tactics import (
+    PIECE,
+    WORTH,
+    Exchange,
+    Tactic,
+    escapes,
+    find_tactic,
+    is_near_king,
+    is_prevented,
+    play_out,
+    threatens,
+    worth,
+)
+from usi_engine.analysis.words import is_japanese, marked
+from usi_engine.language import _
+from usi_engine.records.ends import BY_REASON
+from usi_engine.records.notation import move_text
+from usi_engine.records.tree import Node, Step
+from usi_engine.search.results import Analysis
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+EVEN_CHANCE = 50.0  # percent
+BAD = 20.0  # points lost: a move that needs a reason
+SQUARES = 2  # of a king; fewer lost explain nothing
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def explanations(step: Step, names: tuple[str, str]) -> list[str]:
+    """Return sentences about a move and its position, `names` being those of the sides; none if all is usual."""
+    score, move, sentences = black_score(step.node), judge(step.node), list[str]()
+    if score and is_by_rule(score):
+        sentences.append(_(BY_REASON["declaration"].sentence).format(winner=names[score.value < 0]))
+    if move is None:
+        return sentences
+    missed = [_("Missed mate in {plies}.").format(plies=move.missed_mate)] if move.missed_mate else []
+    if not missed and move.grade is None:
+        return sentences
+    sentences += [*missed, *mate_allowed(step.node)] or material_sentences(step)
+    return sentences or (list(positional_sentences(step))[:1] if move.loss >= BAD else [])
+
+
+def mate_allowed(node: Node) -> Iterator[str]:
+    """Yield the sentence about a mate that the move allows, if there is one."""
+    assert node.analysis and node.parent and node.parent.analysis
+    plies = node.analysis.score.mate or 0
+    if plies > 0:
+        sudden = percent(node.parent.analysis.score.value) >= EVEN_CHANCE
+        yield (_("Walked into mate in {plies}.") if sudden else _("Allows mate in {plies}.")).format(plies=plies)
+
+
+# ---- material ----
+
+
+def material_sentences(step: Step) -> list[str]:
+    """Return sentences about material that the move lost, or that the better line would have won, and how."""
+    node, parent = step.node, step.node.parent
+    assert node.analysis and parent and parent.analysis
+    loses, exchange = exchange_of(step, parent.analysis, node.analysis)
+    if exchange is None:
+        return []
+    first = exchange_of(step, parent.quick or parent.analysis, node.quick or node.analysis)
+    if first != (loses, exchange):
+        return []
+    board, line, frame = (
+        (step.board, node.analysis.pv, _("Allows {move}, {what}."))
+        if loses
+        else (step.before, parent.analysis.pv, _("Misses {move}, {what}."))
+    )
+    taken, given = (exchange.lost, exchange.won) if loses else (exchange.won, exchange.lost)
+    tactic = find_tactic(board, line)
+    hanging = tactic is not None and tactic.kind == "hanging"
+    found = [framed(frame, board, tactic.move, tactic_text(tactic))] if tactic and not (hanging and given) else []
+    said = hanging and tactic is not None and taken == Counter(tactic.pieces) and not given
+    return found if said else [*found, exchange_text(loses, taken, given)]
+
+
+def exchange_of(step: Step, before: Analysis, after: Analysis) -> tuple[bool, Exchange | None]:
+    """Return whether the move lost material or missed some, and the exchange; None if neither explains the move."""
+    played, better = play_out(step.before, [step.node.move, *after.pv]), play_out(step.before, before.pv)
+    if min(better.balance, better.final) - max(played.balance, played.final) >= PIECE:
+        if is_kept(played) and played.balance <= -PIECE:
+            return True, played
+        if is_kept(better) and better.balance >= PIECE:
+            return False, better
+    return False, None
+
+
+def is_kept(exchange: Exchange) -> bool:
+    """Return True if the end of the line has the balance of the exchange, or more of it."""
+    sign = 1 if exchange.balance > 0 else -1
+    return sign * exchange.final >= sign * exchange.balance - 1
+
+
+def exchange_text(loses: bool, taken: Counter[str], given: Counter[str]) -> str:
+    """Return the sentence about pieces taken for others: by the opponent, or by the side that missed it."""
+    if is_two_for_one(taken, given):
+        text = _("Loses {taken} for {given}, two for one.") if loses else _("Misses {taken} for {given}, two for one.")
+    elif given:
+        text = _("Loses {taken} for {given}.") if loses else _("Misses winning {taken} for {given}.")
+    else:
+        text = _("Loses {taken}.") if loses else _("Misses winning {taken}.")
+    return text.format(taken=pieces(taken), given=pieces(given))
+
+
+def is_two_for_one(taken: Counter[str], given: Counter[str]) -> bool:
+    """Return True if two pieces, without pawns, are taken for one rook or bishop (二枚換え)."""
+    two, one = Counter(taken), Counter(given)
+    del two["P"], one["P"]
+    return two.total() == 2 and one.total() == 1 and worth(next(iter(one))) >= WORTH["B"]
+
+
+# ---- tactics, king, threats ----
+
+
+def framed(frame: str, board: Board, move: str, what: str) -> str:
+    """Return a sentence about a move from a position."""
+    return frame.format(move=marked(move_text(board, move)), what=what)
+
+
+def tactic_text(tactic: Tactic) -> str:
+    """Return what a move does, as it stands after the move's name."""
+    names = [piece_name(letter) for letter in tactic.pieces]
+    text = {
+        "fork": _("a fork of {pieces}"),
+        "skewer": _("a skewer of {pieces}"),
+        "pin": _("which pins the {front} to the {behind}"),
+        "hanging": _("which takes the {front} for nothing"),
+    }[tactic.kind]
+    return text.format(pieces=_(" and ").join(names), front=names[0], behind=names[-1])
+
+
+def positional_sentences(step: Step) -> Iterator[str]:
+    """Yield sentences about a bad move that lost no material, the most important first."""
+    node, parent = step.node, step.node.parent
+    assert node.analysis and parent and parent.analysis
+    reply, better = node.analysis.pv, parent.analysis.pv
+    if reply and better:
+        allows, misses = _("Allows {move}, {what}."), _("Misses {move}, {what}.")
+        instead = step.before.copy()
+        instead.push(better[0])
+        yield from (framed(allows, step.board, reply[0], what) for what in effects(step.board, reply))
+        if not instead.is_check() and is_prevented(instead, reply[0]) and not is_prevented(step.board, reply[0]):
+            what = _("which {better} prevents").format(better=marked(move_text(step.before, better[0])))
+            yield framed(allows, step.board, reply[0], what)
+        yield from (framed(misses, step.before, better[0], what) for what in effects(step.before, better))
+
+
+def effects(board: Board, line: Sequence[str]) -> Iterator[str]:
+    """Yield what the first move of a line does to the other king, and what it threatens."""
+    side, move, after = 1 - board.turn, line[0], board.copy()
+    after.push(move)
+    if move.endswith("+") and is_near_king(board, move[2:4], side) and not after.attackers(side, move[2:4]):
+        yield _("which promotes near the king")
+    taken = escapes(board, side) - escapes(after, side)
+    if taken >= SQUARES and is_near_king(board, move[2:4], side):
+        yield _("which takes {count} squares from the king").format(count=taken)
+    if threat := threatens(board, line):
+        after.push_pass()
+        yield _("which threatens {threat}").format(threat=marked(move_text(after, threat)))
+
+
+# ---- pieces ----
+
+
+def pieces(counted: Counter[str]) -> str:
+    """Return the pieces as text, the most valuable first."""
+    names = []
+    for letter in sorted(counted, key=lambda piece: -WORTH[piece]):
+        name, count = piece_name(letter), counted[letter]
+        text = _("a {piece}") if count == 1 else _("{count} {piece}s")
+        names.append(text.format(count=count if is_japanese() else in_letters(count), piece=name))
+    return _(" and ").join(names)
+
+
+def in_letters(count: int) -> str:
+    """Return a number of pieces in English, up to nine by its word."""
+    return NUMBERS[count] if count < len(NUMBERS) else f"{count}"
+
+
+def piece_name(letter: str) -> str:
+    """Return the name of a piece by its letter, `+P` for a tokin."""
+    names = {
+        "P": _("pawn"), "L": _("lance"), "N": _("knight"), "S": _("silver"), "G": _("gold"), "B": _("bishop"),
+        "R": _("rook"), "+P": _("tokin"), "K": _("king"),
+    }  # fmt: skip
+    return names[letter]

@@ -1,0 +1,190 @@
+"""Tactics of a line: pieces won, forks, pins, skewers, hanging pieces, promotions and attacks near the king.
+
+A line begins with a move of the side to move of its position. A fork, pin or skewer counts only if the line goes on to
+capture one of the pieces that it attacks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+# Values in pawns. A promoted piece other than a tokin counts as the piece that its captor gets.
+WORTH = {"P": 1, "L": 3, "N": 3, "S": 5, "+P": 5, "G": 6, "B": 8, "R": 10}
+KING = 100
+PIECE = 3  # pawns; a smaller loss does not explain a mistake
+PLIES = 14  # of a line, at most, that are played out
+QUIET = 2  # plies without a capture after which an exchange is over
+NEAR = 2  # files and ranks from the king
+ORTHOGONAL, DIAGONAL = ((0, 1), (0, -1), (1, 0), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
+SLIDES = {"R": ORTHOGONAL, "+R": ORTHOGONAL, "B": DIAGONAL, "+B": DIAGONAL, "L": ((0, -1),), "l": ((0, 1),)}
+
+
+@dataclass(frozen=True)
+class Tactic:
+    """A `fork`, `pin` or `skewer` by the first move of a line, or the capture of a `hanging` piece.
+
+    `pieces` are the letters of the attacked pieces; of a pin or skewer the nearer one first.
+    """
+
+    kind: str
+    move: str
+    pieces: tuple[str, ...]
+
+
+def letter_at(board: Board, square: str) -> str:
+    """Return the piece on a square as its captor counts it: `R` for a dragon, `+P` for a tokin; empty for none."""
+    letter = (board.piece_at(square) or "").upper()
+    return letter if letter in WORTH else letter.removeprefix("+")
+
+
+def worth(letter: str) -> int:
+    """Return the value of a piece, or of the king, in pawns."""
+    return WORTH.get(letter, KING)
+
+
+# ---- material ----
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The pieces that the side to move wins and loses in a line, and the balance at its end in pawns."""
+
+    won: Counter[str]
+    lost: Counter[str]
+    final: int
+
+    @property
+    def balance(self) -> int:
+        """What the side to move has won, in pawns."""
+        return sum(WORTH[one] * count for one, count in self.won.items()) - sum(
+            WORTH[one] * count for one, count in self.lost.items()
+        )
+
+
+def play_out(board: Board, line: Sequence[str]) -> Exchange:
+    """Return the first exchange of a line that wins or loses PIECE, or all its captures if none does.
+
+    A capture at the end that can be answered by winning something on its square is not counted.
+    """
+    end, taken = board.copy(), list[str]()
+    for move in line[:PLIES]:
+        if not end.is_legal(move):
+            break
+        taken.append(letter_at(end, move[2:4]))
+        end.push(move)
+    if taken and taken[-1] and is_answered(end):
+        taken.pop()
+    final = counted(taken, 0)
+    for length in range(1, len(taken)):
+        first = counted(taken[:length], final.balance)
+        if abs(first.balance) >= PIECE and not any(taken[length : length + QUIET]):
+            return first
+    return counted(taken, final.balance)
+
+
+def counted(taken: Sequence[str], final: int) -> Exchange:
+    """Return the exchange in which the sides take these pieces in turn; empty strings are no captures."""
+    won, lost = (Counter(piece for piece in taken[side::2] if piece) for side in (0, 1))
+    return Exchange(won - lost, lost - won, final)
+
+
+def is_answered(board: Board) -> bool:
+    """Return True if the side to move can win something on the square of the last move."""
+    square = board.peek()[2:4]
+    return any(move[2:4] == square and board.see(move) > 0 for move in board.legal_moves)
+
+
+# ---- forks, pins, skewers, hanging pieces ----
+
+
+def find_tactic(board: Board, line: Sequence[str]) -> Tactic | None:
+    """Return the tactic with which a line begins; None if there is none."""
+    move, side, after = line[0], board.turn, board.copy()
+    victim = letter_at(board, move[2:4])
+    after.push(move)
+    if victim and worth(victim) >= PIECE and not after.attackers(1 - side, move[2:4]):
+        return Tactic("hanging", move, (victim,))
+    if len(line) < 3 or line[1][2:4] == line[2][2:4]:
+        return None
+    captured = line[2][2:4]
+    for front, behind in lined_up(after, move[2:4]):
+        first, second = letter_at(after, front), letter_at(after, behind)
+        if captured in (front, behind) and min(worth(first), worth(second)) >= PIECE:
+            return Tactic("pin" if worth(second) > worth(first) else "skewer", move, (first, second))
+    targets = forked(after, move[2:4])
+    if len(targets) > 1 and line[2][:2] == move[2:4] and captured in targets:
+        return Tactic("fork", move, tuple(sorted((letter_at(after, one) for one in targets), key=worth, reverse=True)))
+    return None
+
+
+def forked(board: Board, square: str) -> list[str]:
+    """Return the squares of the pieces of the side to move that the piece on a square attacks and can win."""
+    enemy, own, own_worth = 1 - board.turn, board.turn, worth(letter_at(board, square))
+    found = list[str]()
+    for target in pieces_of(board, own):
+        value = worth(letter_at(board, target))
+        if value >= PIECE and square in board.attackers(enemy, target):
+            found += [target] if value > own_worth or not board.attackers(own, target) else []
+    return found
+
+
+def lined_up(board: Board, square: str) -> Iterator[tuple[str, str]]:
+    """Yield the two pieces of the side to move on each ray of the piece on a square, the nearer one first."""
+    piece, own = board.piece_at(square) or "", set(pieces_of(board, board.turn))
+    for step in SLIDES.get(piece, SLIDES.get(piece.upper(), ())):
+        hit = [one for one in ray(square, step) if board.piece_at(one)][:2]
+        if len(hit) == 2 and own.issuperset(hit):
+            yield hit[0], hit[1]
+
+
+def pieces_of(board: Board, side: int) -> list[str]:
+    """Return the squares of a side's pieces."""
+    return [square for square, piece in board.piece_map().items() if piece.islower() == bool(side)]
+
+
+def ray(square: str, step: tuple[int, int]) -> Iterator[str]:
+    """Yield the squares from a square, without it, to the edge of the board; `step`: files and ranks."""
+    file, rank = int(square[0]) + step[0], "abcdefghi".index(square[1]) + step[1]
+    while 1 <= file <= 9 and 0 <= rank <= 8:
+        yield f"{file}{'abcdefghi'[rank]}"
+        file, rank = file + step[0], rank + step[1]
+
+
+# ---- near the king ----
+
+
+def escapes(board: Board, side: int) -> int:
+    """Return the number of squares that a side's king could go to, whoever is to move; 0 without a king."""
+    king = board.king_square(side)
+    around = [next(ray(king, step), "") for step in (*ORTHOGONAL, *DIAGONAL)] if king else []
+    own = pieces_of(board, side)
+    return sum(1 for one in around if one and one not in own and not board.attackers(1 - side, one))
+
+
+def is_near_king(board: Board, square: str, side: int) -> bool:
+    """Return True if a square is at most NEAR files and ranks from a side's king."""
+    king = board.king_square(side)
+    return king is not None and max(abs(ord(king[at]) - ord(square[at])) for at in (0, 1)) <= NEAR
+
+
+def is_prevented(board: Board, move: str) -> bool:
+    """Return True if the side to move cannot make a move, or only by losing material."""
+    return not board.is_legal(move) or board.see(move) < 0
+
+
+def threatens(board: Board, line: Sequence[str]) -> str | None:
+    """Return what the first move of a line threatens: the mover's next move, if it checks or wins material."""
+    after = board.copy()
+    after.push(line[0])
+    if len(line) < 3 or after.is_check():
+        return None
+    after.push_pass()
+    if not after.is_legal(line[2]):
+        return None
+    return line[2] if after.gives_check(line[2]) or after.see(line[2]) >= 100 * PIECE else None
