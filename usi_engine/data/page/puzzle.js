@@ -1,7 +1,7 @@
 // Puzzles on the board of the page. The page plays the defender's moves of the solution.
 
 import {_, h} from "./page.js";
-import {Position} from "./position.js";
+import {PIECE_NAMES, Position} from "./position.js";
 
 const ANSWER_DELAY = 500;  // milliseconds before the defender's move
 
