@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +46,8 @@ def described_rows(file: str) -> list[tuple[str, Any]]:
 
 def described(value: Any) -> Any:
     """Return the class and the fields of a dataclass, without those that have their default, as JSON has them."""
+    if isinstance(value, Enum):
+        return value.name
     if not dataclasses.is_dataclass(value):
         return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Decimal) else value
     told = dict[str, Any]()

@@ -22,7 +22,7 @@ from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 from usi_engine.game import loop
 from usi_engine.usi.options import usable_cores
-from usi_engine.usi.protocol import Quit
+from usi_engine.usi.protocol import Word
 
 MOST_MEGABYTES = 1000  # resident with the most threads before they search
 
@@ -142,4 +142,4 @@ def test_an_error_of_the_reader_ends_the_session(monkeypatch: pytest.MonkeyPatch
     posted = list[object]()
     with pytest.raises(RecursionError):
         loop.read(io.BytesIO(b"usi\n"), SimpleNamespace(post=posted.append))  # type: ignore[arg-type]
-    assert posted == [Quit()]
+    assert posted == [Word.QUIT]

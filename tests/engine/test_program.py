@@ -55,7 +55,7 @@ class Source:
 
 class Session:
     def post(self, command):
-        print(type(command).__name__, "numpy" in sys.modules)
+        print(command.name, "numpy" in sys.modules)
 
 read(Source(), Session())
 """
@@ -63,7 +63,7 @@ read(Source(), Session())
 
 def test_numpy_is_loaded_between_two_reads() -> None:
     """Windows cannot load it while a read blocks. It comes before readyok, not during the first go."""
-    printed = ["False", "Usi False", "False", "SetOption False", "False", "IsReady True", "True", "Quit True"]
+    printed = ["False", "USI False", "False", "Threads False", "False", "IS_READY True", "True", "QUIT True"]
     assert output_of(READER).splitlines() == printed
 
 

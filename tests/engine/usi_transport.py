@@ -21,7 +21,7 @@ from tests.programs import ENGINE, ROOT
 from usi_engine.core import Core
 from usi_engine.game.loop import serve
 from usi_engine.usi.output import Writer
-from usi_engine.usi.protocol import Command, Go, GoMate, IsReady, SetPosition, Usi, decode, parse
+from usi_engine.usi.protocol import Command, Go, GoMate, SetPosition, Word, decode, parse
 
 TIMEOUT = 20.0
 # Tests expect a search; tests of books turn it on again.
@@ -108,8 +108,8 @@ class Transport:
             self._root = read_board(command)
         elif isinstance(command, Go | GoMate):
             self.roots.append(self._root and self._root.copy())
-        elif isinstance(command, Usi | IsReady):
-            self.asked["usiok" if isinstance(command, Usi) else "readyok"] += 1
+        elif command in (Word.USI, Word.IS_READY):
+            self.asked["usiok" if command is Word.USI else "readyok"] += 1
 
     def is_settled(self) -> bool:
         """Return whether every `go`, `usi` and `isready` has had its one answer."""

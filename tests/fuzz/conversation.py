@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.engine.usi_transport import Program
 from tests.fuzz.grammar import Grammar
-from usi_engine.usi.protocol import Go, GoMate, Quit, decode, parse
+from usi_engine.usi.protocol import Go, GoMate, Word, decode, parse
 
 ANSWER_SECONDS = 240.0  # to the next line after `stop`, on a loaded machine
 STOP_EVERY = (0.001, 0.001, 0.01)  # seconds
@@ -81,7 +81,7 @@ def no_quit(grammar: Grammar, count: int) -> list[bytes]:
     lines: list[bytes] = []
     while len(lines) < count:
         line = grammar.line()
-        lines += [] if isinstance(parse(decode(line)), Quit) else [line]
+        lines += [] if parse(decode(line)) is Word.QUIT else [line]
     return lines
 
 

@@ -21,10 +21,10 @@ from usi_engine.usi.protocol import (
     GetOption,
     Go,
     GoMate,
-    Ignored,
     Malformed,
     SetOption,
     SetPosition,
+    Word,
     first_word,
     parse,
 )
@@ -64,7 +64,7 @@ def fault_in(commands: Iterable[str], tools: Iterable[str]) -> str | None:
     """Return the fault of the first bad command; None if all are good. `tools` are the program's other commands."""
     for command in commands:
         parsed = parse(command)
-        if isinstance(parsed, Ignored):
+        if parsed is Word.NONE:
             return unknown_command(command, tools)
         if isinstance(parsed, SetPosition) and not parsed.sfen:
             message = _("give a position, `startpos` or `sfen ...`, not '{command}'")

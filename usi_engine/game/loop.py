@@ -10,16 +10,13 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from usi_engine.core import Core, load_core
-from usi_engine.game.session import Load, QuitWhenDone, Session
-from usi_engine.usi import protocol
+from usi_engine.game.session import Internal, Session, kind_of
 from usi_engine.usi.output import Writer
-from usi_engine.usi.protocol import Go, GoMate, Quit, decode, parse
+from usi_engine.usi.protocol import GetOption, Go, GoMate, Malformed, SetOption, Word, decode, parse
 from usi_engine.waiting import run_interruptibly
 
 # Commands that need neither the core nor the evaluation.
-LIGHT = (
-    protocol.Usi, protocol.Help, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit,
-)  # fmt: skip
+LIGHT = {Word.USI, Word.HELP, Word.NONE, Word.QUIT, SetOption, GetOption, Malformed}
 
 # Bytes read as one line; the rest counts as another line. A game of 100,000 moves takes half a million.
 LONGEST_LINE = 1 << 22
@@ -45,17 +42,17 @@ def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | No
     try:
         while line := source.readline(LONGEST_LINE):
             command = parse(decode(line))
-            if isinstance(command, Quit):
+            if command is Word.QUIT:
                 return
-            if sys.platform == "win32" and not isinstance(command, LIGHT):
+            if sys.platform == "win32" and kind_of(command) not in LIGHT:
                 load_numpy()
             session.post(command)
-            if unknown and isinstance(command, protocol.Ignored) and line.strip():
+            if unknown and command is Word.NONE and line.strip():
                 unknown(f"unknown command '{decode(line)}'; help lists them")
     except (OSError, ValueError):
         pass
     finally:
-        session.post(Quit())
+        session.post(Word.QUIT)
 
 
 def load_numpy() -> None:
@@ -76,11 +73,11 @@ def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = lo
     session = Session(writer, load)
     for command in map(parse, commands):
         if isinstance(command, (Go, GoMate)):
-            session.post(Load())
-        session.post(QuitWhenDone() if isinstance(command, Quit) else command)
-    session.post(QuitWhenDone())
+            session.post(Internal.LOAD)
+        session.post(Internal.QUIT_WHEN_DONE if command is Word.QUIT else command)
+    session.post(Internal.QUIT_WHEN_DONE)
     try:
-        run_interruptibly(session.run, lambda: session.post(Quit()))
+        run_interruptibly(session.run, lambda: session.post(Word.QUIT))
     except KeyboardInterrupt:
         return False
     return True

@@ -1,7 +1,7 @@
 """The state of a game, and the order in which commands are carried out.
 
-One thread runs the session. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. WHILE_BUSY
-says what each command does while a job runs.
+One thread runs the session. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. COMMANDS says
+what each command does while a job runs.
 
 The path of a `go`: post, _step, _advance, _carry_out, _go, and then Thinking.run or Mating.run on the thread for jobs.
 """
@@ -32,7 +32,7 @@ from usi_engine.search.timeman import INITIAL_LATENESS, Lateness, TimeLimits, ti
 from usi_engine.usi import protocol
 from usi_engine.usi.options import TUNING_PREFIX, Options
 from usi_engine.usi.output import Writer, repeated
-from usi_engine.usi.protocol import Command, Go, GoMate, Quit
+from usi_engine.usi.protocol import Command, Go, GoMate, Word
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -44,19 +44,12 @@ QUIT_SECONDS = 5.0
 KEEPALIVE_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
-class JobDone:
-    """Posted when a job has ended."""
+class Internal(Enum):
+    """Posted beside the commands."""
 
-
-@dataclass(frozen=True)
-class Load:
-    """Load what the options name, without an answer; the clock of a queued go starts when it is done."""
-
-
-@dataclass(frozen=True)
-class QuitWhenDone:
-    """Quit when all commands before it are done."""
+    JOB_DONE = "a job has ended"
+    LOAD = "load what the options name, without an answer; the clock of a queued go starts when it is done"
+    QUIT_WHEN_DONE = "quit when all commands before it are done"
 
 
 @dataclass
@@ -72,7 +65,12 @@ class Job:
     on_clock: bool = False
 
 
-Posted = Command | Load | QuitWhenDone
+Posted = Command | Internal
+
+
+def kind_of(command: Posted) -> Enum | type[Any]:
+    """Return the key of a command in tables: a word itself, else its type."""
+    return command if isinstance(command, Enum) else type(command)
 
 
 class Busy(Enum):
@@ -89,30 +87,8 @@ class Busy(Enum):
     ENDS = "waits for the end of the job, and ends a search that would go on until `stop` or `ponderhit`"
 
 
-WHILE_BUSY: dict[type[Any], Busy] = {
-    protocol.Usi: Busy.NOW,
-    protocol.Help: Busy.NOW,
-    protocol.Ignored: Busy.NOW,
-    protocol.Malformed: Busy.NOW,
-    protocol.Stop: Busy.ACTS,
-    protocol.PonderHit: Busy.ACTS,
-    protocol.GameOver: Busy.ACTS,
-    protocol.IsReady: Busy.ACTS,  # during a search it is a ping; it waits for other jobs
-    protocol.GetOption: Busy.IN_ORDER,
-    protocol.Question: Busy.IN_ORDER,  # `eval` waits: it needs the worker of the search
-    Quit: Busy.IN_ORDER,
-    protocol.SetOption: Busy.WAITS,
-    protocol.Perft: Busy.WAITS,
-    protocol.Bench: Busy.WAITS,
-    Load: Busy.WAITS,
-    QuitWhenDone: Busy.WAITS,
-    Go: Busy.ENDS,
-    GoMate: Busy.ENDS,
-    protocol.SetPosition: Busy.ENDS,
-    protocol.NewGame: Busy.ENDS,
-}
 # These stop the running job when they arrive, whatever waits before them.
-STOPS_JOB = (protocol.Stop, protocol.GameOver, Quit)
+STOPS_JOB = (Word.STOP, Word.GAME_OVER, Word.QUIT)
 # The clock of a move starts when one of these arrives.
 CLOCKED = (Go, GoMate, protocol.PonderHit)
 
@@ -127,7 +103,7 @@ class Session:
         self._writer = writer
         self._options = Options()
         self._resources = Resources(self._options, writer.info, load)
-        self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[tuple[float, Posted]] = queue.SimpleQueue()
         self._overtaken: deque[Posted] = deque()  # wait for the end of the job, before those in the queue
         self._queue: deque[Posted] = deque()
         # One thread for all jobs: if the system refuses it, that shows at the start, not in the middle of a game.
@@ -139,8 +115,7 @@ class Session:
         self._lateness = Lateness(INITIAL_LATENESS)
         self._clock_start = time.perf_counter()
         self._game_over = self._ended = False
-        self._handlers = self._command_handlers()
-        writer.when_closed = lambda: self.post(Quit())  # nobody reads an answer any more
+        writer.when_closed = lambda: self.post(Word.QUIT)  # nobody reads an answer any more
 
     def post(self, command: Posted) -> None:
         """Queue a command, from any thread."""
@@ -157,8 +132,8 @@ class Session:
         """Return the rest of QUIT_SECONDS, None before `quit`."""
         return None if self._quit_by is None else max(self._quit_by - time.perf_counter(), 0.0)
 
-    def _step(self, at: float, event: Posted | JobDone) -> None:
-        if isinstance(event, JobDone):
+    def _step(self, at: float, event: Posted) -> None:
+        if event is Internal.JOB_DONE:
             self._end_job(at)
         else:
             if isinstance(event, CLOCKED):
@@ -176,11 +151,11 @@ class Session:
             self._clock_start = max(self._clock_start, job.control.answered_at if job.control else at)
 
     def _receive(self, command: Posted) -> None:
-        if isinstance(command, Quit) and self._quit_by is None:
+        if command is Word.QUIT and self._quit_by is None:
             self._quit_by = time.perf_counter() + QUIT_SECONDS
-        if isinstance(command, STOPS_JOB):
+        if command in STOPS_JOB:
             self._stop(command)
-        if WHILE_BUSY[type(command)] is Busy.NOW:
+        if while_busy(command) is Busy.NOW:
             self._carry_out(command)
         else:
             self._queue.append(command)
@@ -192,7 +167,7 @@ class Session:
                 self._carry_out(self._overtaken.popleft())
             elif not self._queue:
                 return
-            elif self._job is not None and WHILE_BUSY[type(self._queue[0])] is Busy.ENDS:
+            elif self._job is not None and while_busy(self._queue[0]) is Busy.ENDS:
                 self._stop_waiting_search(self._job)
                 return
             elif self._job is None or self._acts_now(self._queue[0]):
@@ -207,8 +182,8 @@ class Session:
 
     def _acts_now(self, command: Posted) -> bool:
         """Return whether a command that does not end the search is carried out during the job."""
-        busy, control = WHILE_BUSY[type(command)], self._job.control if self._job else None
-        if isinstance(command, protocol.IsReady):
+        busy, control = while_busy(command), self._job.control if self._job else None
+        if command is Word.IS_READY:
             return control is not None and not control.stopped
         if busy is Busy.IN_ORDER:
             is_eval = isinstance(command, protocol.Question) and command.what == "eval"
@@ -217,7 +192,7 @@ class Session:
 
     def _carry_out(self, command: Posted) -> None:
         try:
-            self._handlers[type(command)](command)
+            COMMANDS[kind_of(command)][1](self, command)
         except Exception as error:
             self._writer.info(sentence_of(error, "error"))
 
@@ -241,40 +216,16 @@ class Session:
         except Exception as error:
             self._writer.info(sentence_of(error, "error"))
         finally:
-            self._events.put((time.perf_counter(), JobDone()))
+            self._events.put((time.perf_counter(), Internal.JOB_DONE))
 
     # ---- commands ----
 
-    def _command_handlers(self) -> dict[type[Any], Callable[[Any], None]]:
-        return {
-            protocol.Usi: self._usi,
-            protocol.IsReady: self._isready,
-            protocol.NewGame: self._new_game,
-            protocol.SetOption: self._setoption,
-            protocol.GetOption: self._getoption,
-            protocol.SetPosition: self._position,
-            protocol.Go: self._go,
-            protocol.GoMate: self._go_mate,
-            protocol.Stop: self._stop,
-            protocol.GameOver: self._gameover,
-            protocol.PonderHit: self._ponderhit,
-            protocol.Question: self._question,
-            protocol.Perft: self._perft,
-            protocol.Bench: self._bench,
-            protocol.Help: self._help,
-            protocol.Malformed: self._malformed,
-            protocol.Ignored: lambda command: None,
-            protocol.Quit: self._quit,
-            Load: self._load,
-            QuitWhenDone: self._quit,
-        }
-
-    def _usi(self, command: protocol.Usi) -> None:
+    def _usi(self, _command: Posted) -> None:
         name = f"{NAME} {__version__} {self._resources.evaluation_title}".rstrip()
         head = [f"id name {name}", f"id author {AUTHOR}"]
         self._writer.lines([*head, *self._options.declarations(), "usiok"])
 
-    def _help(self, command: protocol.Help) -> None:
+    def _help(self, _command: Posted) -> None:
         self._writer.lines(list(HELP_LINES))
 
     def _malformed(self, command: protocol.Malformed) -> None:
@@ -300,7 +251,7 @@ class Session:
         lines = self._options.listing(command.name)
         self._writer.lines(lines or [f"info string no option is named '{command.name}'"])
 
-    def _isready(self, command: protocol.IsReady) -> None:
+    def _isready(self, _command: Posted) -> None:
         if self._job is not None:
             self._writer.line("readyok")
             return
@@ -321,14 +272,14 @@ class Session:
 
         self._start_job(work, stop=stop.set)
 
-    def _load(self, command: Load) -> None:
+    def _load(self, _command: Posted) -> None:
         def work() -> None:
             with suppress(CoreError, MemoryError):  # reported by the go
                 self._resources.load()
 
         self._start_job(work, stop=self._cleared_stop().set)
 
-    def _new_game(self, command: protocol.NewGame) -> None:
+    def _new_game(self, _command: Posted) -> None:
         self._start_job(self._resources.new_game, on_clock=True)
 
     def _position(self, command: protocol.SetPosition) -> None:
@@ -411,11 +362,11 @@ class Session:
         black = board.turn == self._resources.core.black
         return time_limits(command, black, board.ply, self._options, self._lateness)
 
-    def _stop(self, command: protocol.Stop | protocol.GameOver | Quit | QuitWhenDone) -> None:
+    def _stop(self, _command: Posted) -> None:
         if self._job and self._job.stop:
             self._job.stop()
 
-    def _gameover(self, command: protocol.GameOver) -> None:
+    def _gameover(self, command: Posted) -> None:
         self._stop(command)
         self._game_over = True
 
@@ -458,6 +409,36 @@ class Session:
 
         self._start_job(work, stop=stop.set)
 
-    def _quit(self, command: Quit | QuitWhenDone) -> None:
+    def _quit(self, command: Posted) -> None:
         self._stop(command)
         self._ended = True
+
+
+# What each command does while a job runs, and how it is carried out.
+COMMANDS: dict[Enum | type[Any], tuple[Busy, Callable[[Session, Any], None]]] = {
+    Word.USI: (Busy.NOW, Session._usi),
+    Word.HELP: (Busy.NOW, Session._help),
+    Word.NONE: (Busy.NOW, lambda session, command: None),
+    protocol.Malformed: (Busy.NOW, Session._malformed),
+    Word.STOP: (Busy.ACTS, Session._stop),
+    protocol.PonderHit: (Busy.ACTS, Session._ponderhit),
+    Word.GAME_OVER: (Busy.ACTS, Session._gameover),
+    Word.IS_READY: (Busy.ACTS, Session._isready),  # during a search it is a ping; it waits for other jobs
+    protocol.GetOption: (Busy.IN_ORDER, Session._getoption),
+    protocol.Question: (Busy.IN_ORDER, Session._question),  # `eval` waits: it needs the worker of the search
+    Word.QUIT: (Busy.IN_ORDER, Session._quit),
+    protocol.SetOption: (Busy.WAITS, Session._setoption),
+    protocol.Perft: (Busy.WAITS, Session._perft),
+    protocol.Bench: (Busy.WAITS, Session._bench),
+    Internal.LOAD: (Busy.WAITS, Session._load),
+    Internal.QUIT_WHEN_DONE: (Busy.WAITS, Session._quit),
+    Go: (Busy.ENDS, Session._go),
+    GoMate: (Busy.ENDS, Session._go_mate),
+    protocol.SetPosition: (Busy.ENDS, Session._position),
+    Word.NEW_GAME: (Busy.ENDS, Session._new_game),
+}
+
+
+def while_busy(command: Posted) -> Busy:
+    """Return the effect of a command that arrives while a job runs."""
+    return COMMANDS[kind_of(command)][0]

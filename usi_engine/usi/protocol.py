@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from usi_engine.clock import Clock, TimeControl
 from usi_engine.usi.options import EMPTY_VALUES, LARGEST
@@ -16,34 +17,17 @@ LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are cl
 UNLIMITED_BYOYOMI = 10_000  # the time for each move of a side without any limit, which USI cannot express
 
 
-@dataclass(frozen=True)
-class Usi:
-    """`usi`: asks for name, author and options."""
+class Word(Enum):
+    """A command without arguments."""
 
-
-@dataclass(frozen=True)
-class IsReady:
-    """`isready`: load everything."""
-
-
-@dataclass(frozen=True)
-class NewGame:
-    """`usinewgame`."""
-
-
-@dataclass(frozen=True)
-class Stop:
-    """`stop`: answer the running `go` now."""
-
-
-@dataclass(frozen=True)
-class Quit:
-    """`quit`, and the end of input."""
-
-
-@dataclass(frozen=True)
-class GameOver:
-    """`gameover win|lose|draw|unknown`."""
+    USI = "usi"  # asks for name, author and options
+    IS_READY = "isready"  # load everything
+    NEW_GAME = "usinewgame"
+    STOP = "stop"  # answer the running `go` now
+    QUIT = "quit"  # also the end of input
+    GAME_OVER = "gameover"  # its result, `win|lose|draw|unknown`, is not read
+    HELP = "help"  # asks for the list of commands
+    NONE = ""  # an empty line or an unknown command
 
 
 @dataclass(frozen=True)
@@ -186,26 +170,13 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Help:
-    """`help`: asks for the list of commands."""
-
-
-@dataclass(frozen=True)
-class Ignored:
-    """An empty line or an unknown command."""
-
-
-@dataclass(frozen=True)
 class Malformed:
     """A known command with arguments that cannot be read; `text` quotes them and says why."""
 
     text: str
 
 
-Command = (
-    Usi | IsReady | NewGame | Stop | Quit | GameOver | SetOption | GetOption | SetPosition | Go | GoMate | PonderHit
-    | Question | Perft | Bench | Help | Ignored | Malformed
-)  # fmt: skip
+Command = Word | SetOption | GetOption | SetPosition | Go | GoMate | PonderHit | Question | Perft | Bench | Malformed
 
 QUESTIONS = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
 TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
@@ -228,12 +199,11 @@ def decode(line: bytes) -> str:
 def parse(line: str) -> Command:
     """Return the command of a line. Never raises."""
     word, rest = first_word(line)
-    if word in SIMPLE:
-        return SIMPLE[word]
     if word in QUESTIONS:
         return Question(word)
-    reader = READERS.get(word)
-    return reader(rest) if reader else Ignored()
+    if word in READERS:
+        return READERS[word](rest)
+    return Word(word) if word in WORDS else Word.NONE
 
 
 def first_word(text: str) -> tuple[str, str]:
@@ -353,25 +323,16 @@ def _take_number(into: dict[str, int], name: str, words: Iterator[str]) -> list[
     return []
 
 
-SIMPLE: dict[str, Command] = {
-    "": Ignored(),
-    "usi": Usi(),
-    "isready": IsReady(),
-    "usinewgame": NewGame(),
-    "stop": Stop(),
-    "quit": Quit(),
-    "help": Help(),
-}
 READERS: dict[str, Callable[[str], Command]] = {
     "setoption": parse_setoption,
     "getoption": lambda rest: GetOption(first_word(rest)[0]),
     "position": parse_position,
     "go": parse_go,
     "ponderhit": parse_ponderhit,
-    "gameover": lambda rest: GameOver(),
     "perft": parse_perft,
     "bench": parse_bench,
 }
-WITHOUT_ARGUMENTS = QUESTIONS | SIMPLE.keys()
+WORDS = {word.value for word in Word}
+WITHOUT_ARGUMENTS = (QUESTIONS | WORDS) - {Word.GAME_OVER.value}
 # First words of all commands
-COMMAND_WORDS = (QUESTIONS | SIMPLE.keys() | READERS.keys()) - {""}
+COMMAND_WORDS = (QUESTIONS | WORDS | READERS.keys()) - {""}
