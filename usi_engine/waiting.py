@@ -10,16 +10,45 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 WATCH_SECONDS = 0.1  # between two checks for Ctrl-C
 
 
-def wait_until(happens: Callable[[float], object]) -> None:
-    """Call `happens`, such as an event's `wait`, with a limit of seconds until it is true. KeyboardInterrupt."""
-    while not happens(WATCH_SECONDS):
-        pass
+class Task(Generic[T]):
+    """A call that another thread carries out. Unlike a Future it is whole after an interrupt of a wait for it."""
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._call, self._results, self._ended = call, list[T](), queue.SimpleQueue[None]()
+        self._error: BaseException | None = None
+
+    def carry_out(self) -> None:
+        """Call the function on this thread."""
+        try:
+            self._results.append(self._call())
+        except BaseException as error:
+            self._error = error
+        self._ended.put(None)
+
+    @property
+    def _has_ended(self) -> bool:
+        return bool(self._results) or self._error is not None
+
+    def poll(self) -> bool:
+        """Wait, but not longer than WATCH_SECONDS, and return whether the call has ended."""
+        with suppress(queue.Empty):
+            if not self._has_ended:
+                self._ended.get(timeout=WATCH_SECONDS)
+        return self._has_ended
+
+    def result(self) -> T:
+        """Wait for the result. KeyboardInterrupt; the error of the call."""
+        while not self.poll():
+            pass
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
 
 
 def next_item(items: queue.SimpleQueue[T]) -> T:
@@ -31,7 +60,8 @@ def next_item(items: queue.SimpleQueue[T]) -> T:
 
 def result_of(future: Future[T]) -> T:
     """Return the result of a future. KeyboardInterrupt."""
-    wait_until(lambda seconds: wait([future], seconds).done)
+    while not wait([future], WATCH_SECONDS).done:
+        pass
     return future.result()
 
 
@@ -39,25 +69,16 @@ def run_interruptibly(work: Callable[[], T], stop: Callable[[], None]) -> T:
     """Run `work` on another thread, and return its result or raise its error.
 
     Each Ctrl-C calls `stop`; then KeyboardInterrupt is raised when the work has ended. Up to Python 3.12 an interrupted
-    Thread.join takes the thread for dead, hence the event.
+    Thread.join takes the thread for dead, hence the task.
     """
-    ended, results, errors = threading.Event(), list[T](), list[BaseException]()
-
-    def run() -> None:
+    task, interrupts, ended = Task(work), list[KeyboardInterrupt](), False
+    threading.Thread(target=task.carry_out, name="work", daemon=True).start()
+    while not ended:
         try:
-            results.append(work())
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            ended.set()
-
-    threading.Thread(target=run, name="work", daemon=True).start()
-    while not ended.is_set():
-        try:
-            ended.wait(WATCH_SECONDS)
+            ended = task.poll()
         except KeyboardInterrupt as interrupt:
-            errors.insert(0, interrupt)
+            interrupts.append(interrupt)
             stop()
-    if errors:
-        raise errors[0]
-    return results[0]
+    if interrupts:
+        raise interrupts[0]
+    return task.result()

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from usi_engine.core import Core
 from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
-from usi_engine.search.threads import Task
 from usi_engine.usi.options import Option
 from usi_engine.usi.protocol import Go
-from usi_engine.waiting import next_item
+from usi_engine.waiting import Task, next_item
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,7 +49,7 @@ class AnalysisStream:
 
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         self.stop()
-        while not self._task.has_ended():
+        while not self._task.poll():
             self.stop()  # repeatedly, because a search that begins forgets it
         if kind is None:
             self._task.result()

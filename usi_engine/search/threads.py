@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.core import Core
 from usi_engine.memory import check_free, fitting
 from usi_engine.search.results import Analysis
 from usi_engine.search.timeman import LastMove
 from usi_engine.usi.options import Options, usable_cores
-from usi_engine.waiting import WATCH_SECONDS
+from usi_engine.waiting import Task
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -63,44 +63,6 @@ def game_rules(options: Options) -> GameRules:
         declaration=options.text("EnteringKingRule"),
         include_all=options.flag("GenerateAllLegalMoves"),
     )
-
-
-class Task(Generic[Result]):
-    """A call that another thread carries out. Unlike a Future it is whole after an interrupt of a wait for it."""
-
-    def __init__(self, call: Callable[[], Result]) -> None:
-        self._call, self._results, self._ended = call, list[Result | Raised](), queue.SimpleQueue[None]()
-
-    def carry_out(self) -> None:
-        """Call the function on this thread."""
-        try:
-            self._results.append(self._call())
-        except BaseException as error:
-            self._results.append(Raised(error))
-        self._ended.put(None)
-
-    def has_ended(self) -> bool:
-        """Wait, but not longer than WATCH_SECONDS, and return whether the call has ended."""
-        with suppress(queue.Empty):
-            if not self._results:
-                self._ended.get(timeout=WATCH_SECONDS)
-        return bool(self._results)
-
-    def result(self) -> Result:
-        """Wait for the result. KeyboardInterrupt; the error of the call."""
-        while not self.has_ended():
-            pass
-        (result,) = self._results
-        if isinstance(result, Raised):
-            raise result.error
-        return result
-
-
-@dataclass(frozen=True)
-class Raised:
-    """The error of a task."""
-
-    error: BaseException
 
 
 class Runner:
