@@ -121,7 +121,6 @@ class Core:
     """The parts of the core that play uses. Tests replace table, worker and mate solver by scripted ones."""
 
     board: type[Board]
-    black: int
     worker: type[Worker]
     table: type[Table]
     stop_token: type[StopToken]
@@ -148,7 +147,6 @@ def load_core() -> Core:
         raise CoreError(f"could not load the compiled core: {reason}") from error
     return Core(
         board=board.Board,
-        black=board.BLACK,
         worker=engine.Worker,
         table=engine.Table,
         stop_token=engine.StopToken,

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import cast
 
-from core_ext.board import BLACK, Board
+from core_ext.board import Board
 from core_ext.engine import Evaluation, StopToken
 from usi_engine.core import load_core
 from usi_engine.search import timeman
 from usi_engine.search.iterative import Search
-from usi_engine.search.search_control import SearchControl
+from usi_engine.search.search_control import NoStop, SearchControl
 from usi_engine.search.spec import spec_of
 from usi_engine.search.threads import ThreadPool
 from usi_engine.usi.options import Options
@@ -42,11 +41,12 @@ def time_constants() -> dict[str, tuple[ModuleType, float]]:
     return {name: (timeman, value) for name, value in numbers.items() if name.isupper()}
 
 
-class NodeControl:
-    """Replacement for SearchControl that counts time in nodes."""
+class NodeControl(SearchControl):
+    """A control that counts time in nodes; a node limit ends its search."""
 
     def __init__(self, limits: timeman.TimeLimits, pool: ThreadPool, nodes: int) -> None:
-        self.limits, self._pool, self._nodes = limits, pool, nodes
+        self._pool, self._nodes = pool, nodes
+        super().__init__(NoStop(), limits)
 
     @property
     def elapsed(self) -> int:
@@ -58,9 +58,6 @@ class NodeControl:
     def try_stop(self, without_minimum: bool = False) -> bool:
         """Return True: this clock has no minimum time."""
         return True
-
-    def keep_searching(self) -> None:
-        """Do nothing: this clock does not ponder."""
 
 
 class ClockPlayer:
@@ -81,11 +78,11 @@ class ClockPlayer:
         """Return a move and its value in centipawns for the side to move; charge its time to the clock."""
         left, increment = self._left, self._time.increment
         go = Go(Times(btime=left, wtime=left, binc=increment, winc=increment))
-        limits = timeman.time_limits(go, board.turn == BLACK, board.ply, self._options)
+        limits = timeman.time_limits(go, board.turn, board.ply, self._options)
         spec = spec_of(self._core, self._options, go, board, analysis=True)
         spec = replace(spec, nodes=(limits.maximum or 1) * self._time.nodes)
         control = NodeControl(limits, self._pool, self._time.nodes)
         moves = self._pool.set_root(board, None, spec.rules)
-        result = Search(self._core, self._pool, cast(SearchControl, control), spec).run(moves)
+        result = Search(self._core, self._pool, control, spec).run(moves)
         self._left = max(left + increment - control.elapsed, 0)
         return result.best.move, result.best.value

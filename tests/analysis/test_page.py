@@ -68,7 +68,7 @@ def test_nodes_follow_the_rules() -> None:
         nodes = data_of(name)["nodes"]
         for before, node in itertools.pairwise(nodes):
             board = load_core().board(before["sfen"])
-            assert node["side"] == ("black" if board.turn == load_core().black else "white")
+            assert node["side"] == ("black" if board.turn == 0 else "white")
             board.push(node["usi"])
             assert (board.sfen(), board.is_check(), node["ply"]) == (node["sfen"], node["check"], before["ply"] + 1)
             for line in node["lines"]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from core_ext.board import BLACK, Board
+from core_ext.board import Board
 from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken
 from usi_engine.core import Core
 
@@ -205,7 +205,6 @@ def make_core(script: Script) -> Core:
     scripted: Any = {name: partial(kind, script) for name, kind in types.items()}
     return Core(
         board=Board,
-        black=BLACK,
         stop_token=StopToken,
         mate=MATE,
         mate_bound=MATE_BOUND,

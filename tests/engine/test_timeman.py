@@ -28,7 +28,7 @@ def limits_of(
     options = Options()
     for name, value in set_to.items():
         assert options.set(name, str(value).lower()) is None
-    return time_limits(Go(go) if isinstance(go, Times) else go, black, ply, options, lateness)
+    return time_limits(Go(go) if isinstance(go, Times) else go, 0 if black else 1, ply, options, lateness)
 
 
 @pytest.mark.parametrize("ply", [1, 40, 119, 200, 319, 1000])

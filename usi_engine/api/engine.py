@@ -156,7 +156,7 @@ class Engine(SearchEngine):
             spec = spec_of(self._core, resources.options, go, board, analysis=bool(multipv), multipv=multipv)
             self._end_search()  # one that a second interrupt left behind
             self._stop.clear()
-            limits = time_limits(go, board.turn == self._core.black, board.ply, resources.options)
+            limits = time_limits(go, board.turn, board.ply, resources.options)
             control = SearchControl(self._stop, limits)
 
             def run() -> Analysis:

@@ -119,7 +119,7 @@ def show_moves(args: argparse.Namespace) -> int:
 def table(name: str, board: Board) -> list[str]:
     """Return a row for each move, with its share under the default options; no rows without moves. BookError."""
     player = BookPlayer(open_book(name), lambda fault: print(printable(fault), file=sys.stderr))
-    rules = rules_of(Options(), board.turn == load_core().black)
+    rules = rules_of(Options(), board.turn == 0)
     moves = player.moves(board, rules.flipped)
     weights = {move: max(move.count, 1) for move in allowed(moves, rules)}
     total = sum(weights.values())

@@ -359,8 +359,7 @@ class Session:
             board = self._current()
         except (CoreError, MemoryError):  # reported by _root_board
             return TimeLimits()
-        black = board.turn == self._resources.core.black
-        return time_limits(command, black, board.ply, self._options, self._lateness)
+        return time_limits(command, board.turn, board.ply, self._options, self._lateness)
 
     def _stop(self, _command: Posted) -> None:
         if self._job and self._job.stop:

@@ -77,7 +77,7 @@ class Opponent:
         resources.load_in_play()
         options.set("SkillLevel", str(level))
         resources.stop.clear()
-        limits = time_limits(go, board.turn == resources.core.black, board.ply, options)
+        limits = time_limits(go, board.turn, board.ply, options)
         self._control = control = SearchControl(resources.stop, limits, begun=begun)
         if number <= self._stopped:
             control.stop()

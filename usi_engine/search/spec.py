@@ -58,7 +58,7 @@ def spec_of(core: Core, options: Options, go: Go, board: Board, *, analysis: boo
         moves=go.searchmoves,
         rules=game_rules(options),
         skill=None if analysis else skill_of(options.number("SkillLevel")),
-        book_rules=rules_of(options, board.turn == core.black) if from_book else None,
+        book_rules=rules_of(options, board.turn == 0) if from_book else None,
         resign_value=options.number("ResignValue"),
     )
 

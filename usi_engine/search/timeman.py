@@ -142,14 +142,14 @@ class TimeLimits:
         return end if self.maximum is None else min(end, max(self.maximum, elapsed))
 
 
-def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
-    """Return the limits of a go for the side to move at game ply `ply`, after answers of this lateness."""
+def time_limits(go: Go, side: int, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
+    """Return the limits of a go for this side at game ply `ply`, after answers of this lateness."""
     if go.movetime is not None:
         margin = min(MIN_MARGIN + int(go.movetime * MARGIN_SHARE), MOVETIME_MARGIN)
         return _fixed_limits(max(go.movetime - margin, _least_time(go.movetime)))
     if not go.times.given() or go.infinite:
         return TimeLimits()
-    limits = _clock_limits(go.times.control(0 if black else 1), ply, options, lateness)
+    limits = _clock_limits(go.times.control(side), ply, options, lateness)
     if limits.optimum is None or go.searchmoves or go.nodes or go.depth:
         return limits
     return replace(limits, forced=int(limits.optimum * FORCED_SHARE))
