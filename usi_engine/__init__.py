@@ -37,29 +37,22 @@ __all__ = [
     "parse_record", "second_solutions",
 ]  # fmt: skip
 _MODULES = {
-    "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination", "move_from_usi", "move_to_usi"),
-    "core_ext.engine": ("PieceValues",),
-    "usi_engine.records.faults": ("RecordError",),
-    "usi_engine.records.games": ("Game", "load_games", "parse_record"),
-    "usi_engine.records.tree": ("Node", "Record"),
-    "usi_engine.api.async_engine": ("AsyncEngine",),
-    "usi_engine.core": ("CoreError",),
-    "usi_engine.evaluation.names": ("WeightsError",),
-    "usi_engine.usi.process": (
-        "EngineDied",
-        "EngineError",
-        "EngineNonsense",
-        "EngineSilent",
-        "Timeouts",
-        "UnknownOption",
-    ),
-    "usi_engine.api.engine": ("Engine", "analyse"),
-    "usi_engine.api.mate_search": ("Mate", "mate", "second_solutions"),
-    "usi_engine.search.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
-    "usi_engine.api.search_engine": ("AnalysisStream",),
-    "usi_engine.api.usi_process": ("UsiEngine",),
+    "core_ext.board": "BLACK WHITE Board Outcome Termination move_from_usi move_to_usi",
+    "core_ext.engine": "PieceValues",
+    "usi_engine.records.faults": "RecordError",
+    "usi_engine.records.games": "Game load_games parse_record",
+    "usi_engine.records.tree": "Node Record",
+    "usi_engine.api.async_engine": "AsyncEngine",
+    "usi_engine.core": "CoreError",
+    "usi_engine.evaluation.names": "WeightsError",
+    "usi_engine.usi.process": "EngineDied EngineError EngineNonsense EngineSilent Timeouts UnknownOption",
+    "usi_engine.api.engine": "Engine analyse",
+    "usi_engine.api.mate_search": "Mate mate second_solutions",
+    "usi_engine.search.results": "Analysis Limit PlayResult Score Variation",
+    "usi_engine.api.search_engine": "AnalysisStream",
+    "usi_engine.api.usi_process": "UsiEngine",
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -27,6 +27,7 @@ TOOLS = {
     "play": "usi_engine.play.command",
     "mate": "usi_engine.mate_tool.command",
     "book": "usi_engine.book_tool.command",
+    "learn": "usi_engine.learn.command",
 }
 SPELLINGS = {"analyse": "analyze"}
 WRONG_ARGUMENTS = 2
@@ -117,8 +118,6 @@ def _run(arguments: list[str]) -> int:
     elif arguments[:1] == ["--where"]:
         replace_missing_letters()
         print(where())
-    elif arguments[:1] == ["learn"]:
-        return _learn(arguments[1:])
     elif arguments and (tool := SPELLINGS.get(arguments[0], arguments[0])) in TOOLS:
         return _tool(tool, arguments[1:])
     elif arguments:
@@ -128,17 +127,10 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
-def _learn(arguments: list[str]) -> int:
-    from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
-
-    replace_missing_letters()
-    # Raise an exception, as Ctrl-C does, so that temporary files are removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    return learn(arguments)
-
-
 def _tool(name: str, arguments: list[str]) -> int:
     replace_missing_letters()
+    if name == "learn":  # an exception, as after Ctrl-C, so that temporary files are removed
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     status: int = import_module(TOOLS[name]).main(arguments)
     return status
 
@@ -147,7 +139,7 @@ def _carry_out(arguments: list[str]) -> int:
     from usi_engine.game import command_line  # noqa: PLC0415  (not needed in play)
 
     commands = command_line.commands_of(arguments)
-    fault = command_line.fault_in(commands, [*TOOLS, "learn"])
+    fault = command_line.fault_in(commands, TOOLS)
     try:
         fault = fault or command_line.refused(commands, load_core())
     except CoreError as error:
