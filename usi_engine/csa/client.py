@@ -207,7 +207,7 @@ class Client:
             self._refuse(summary.game_id, _("leaving"))
             return
         self._line.send(f"AGREE {summary.game_id}")
-        if self._is_started(game):
+        if self._await_start(game):
             self._play(game)
         # shogi-server closes the session after a game, but only when it receives another line. An empty line does no
         # harm on servers that offer the next game in the same session.
@@ -217,8 +217,8 @@ class Client:
         self._note(_("refused {game}: {reason}").format(game=game_id, reason=reason))
         self._line.send(f"REJECT {game_id}")
 
-    def _is_started(self, game: ServerGame) -> bool:
-        """Return True if the opponent agrees too. ConnectionLost, EngineError."""
+    def _await_start(self, game: ServerGame) -> bool:
+        """Wait for the opponent's answer; return True if it agrees too. ConnectionLost, EngineError."""
         game_id = game.summary.game_id
         while not (isinstance(event := self._next(), Started) and event.game_id in (game_id, "")):
             if isinstance(event, EngineGone):

@@ -80,13 +80,12 @@ def speed_line(nodes: int, seconds: float) -> str:
     return f"nodes {nodes} time {round(seconds * 1000)} nps {round(nodes / max(seconds, 1e-6))}"
 
 
-SIDES = {"b": "black", "w": "white"}
 # Answers to questions about a position; `include_all`: GenerateAllLegalMoves.
 DESCRIPTIONS: dict[str, Callable[[Board, bool], list[str]]] = {
     "d": lambda board, include_all: board_lines(board),
     "moves": lambda board, include_all: [" ".join(board.legal_moves(include_all=include_all))],
     "checks": lambda board, include_all: [" ".join(board.checking_moves(include_all=include_all))],
-    "side": lambda board, include_all: [SIDES[board.sfen().split()[1]]],
+    "side": lambda board, include_all: [("black", "white")[board.turn]],
     "sfen": lambda board, include_all: [board.sfen()],
     "key": lambda board, include_all: [f"{board.key:016x}"],
 }

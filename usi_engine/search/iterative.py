@@ -158,7 +158,7 @@ class Search:
             lines = best_first([self._line(root, depth) for root in main.lines(multipv)])
             result = self._counted(analysis_of(lines, depth))
             self._on_result(result)
-            if self._should_stop(result, forced):
+            if self._finish_depth(result, forced):
                 return result
         return self._interrupted(result) if main.stopped else result
 
@@ -171,7 +171,8 @@ class Search:
         pool = self._pool
         return replace(result, nodes=pool.nodes, time=self._control.total / 1000, hashfull=pool.table.hashfull())
 
-    def _should_stop(self, result: Analysis, forced: bool) -> bool:
+    def _finish_depth(self, result: Analysis, forced: bool) -> bool:
+        """Count a finished depth for the time of this search; return whether the search ends now."""
         optimum, forced_time = self._control.limits.optimum, self._control.limits.forced
         if optimum is None:
             return self._spec.multipv == 1 and self._is_proved(result)
