@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,6 +134,7 @@ class Core:
     set_tunable: Callable[[str, int], None]
 
 
+@cache
 def load_core() -> Core:
     """Import the compiled core. CoreError if it is missing or this processor cannot run it."""
     try:

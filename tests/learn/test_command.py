@@ -10,6 +10,7 @@ import pytest
 from core_ext import processor
 from core_ext.board import Board
 from tests.conftest import NewWorker
+from usi_engine.core import load_core
 from usi_engine.evaluation.kpp_file import load_weights, read_blocks
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.files import KeptRows
@@ -89,6 +90,7 @@ def test_without_pytorch_the_training_of_networks_says_what_to_install(
 def test_an_unsupported_processor_is_an_error_of_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    load_core.cache_clear()
     monkeypatch.setattr(processor, "processor_error", lambda: "this processor lacks AVX2")
     assert main(["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "out.kpp")]) == 2
     assert capsys.readouterr().err == "this processor lacks AVX2\n"

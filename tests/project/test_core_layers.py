@@ -17,13 +17,13 @@ LAYERS: dict[str, str] = {
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",
     "search": "tt tune history movepick searcher correction node pruning history_updates search",
     "learn": "training_position factorized kpp_model",
-    "": "processor board engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
+    "": "processor board replay engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `processor` is public because it checks the processor before the program imports the rest; the notations are
 # plain Python.
-PUBLIC = {"board", "corpus", "training", "engine", "base.leb128", "processor", "shogi.ki2", "shogi.notation"}
+PUBLIC = {"board", "replay", "corpus", "training", "engine", "base.leb128", "processor", "shogi.ki2", "shogi.notation"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 # The folder whose modules are imported by their command only and may import rsshogi. Others start without it.
 NEEDING_RSSHOGI = {"learn"}

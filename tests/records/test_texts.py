@@ -9,14 +9,15 @@ import json
 import re
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from random import Random
+from typing import Any, NamedTuple, cast
 
 import pytest
 
 from core_ext.board import Board
 from tests.records.common import MOVES, RECORDS, game_of, items_of
 from usi_engine import language
-from usi_engine.records import csa, jkf, position, usi_text
+from usi_engine.records import csa, jkf, kakinoki, position, usi_text
 from usi_engine.records.csa import control_of, words_of
 from usi_engine.records.ends import End
 from usi_engine.records.faults import FaultyText
@@ -99,6 +100,41 @@ def test_every_format_writes_what_was_read(kind: str) -> None:
             assert again == {key: value for key, value in text.expected.items() if key != "fault"}
         if kind == text.kind:
             assert text_of(FORMATS[kind].read(written), kind) == written
+
+
+def by_lines(kind: str, text: str) -> Record:
+    """Read a text line by line, without what readers do for many lines at once."""
+    reader: Any = csa.Reader() if kind == "csa" else kakinoki.Reader()
+    for line in text.split("\n"):
+        (reader.feed if kind == "csa" else reader.read_line)(line)
+    return cast(Record, reader.finish())
+
+
+@pytest.mark.parametrize("kind", ["csa", "kif"])
+def test_many_lines_are_read_as_each_line(kind: str) -> None:
+    """A game with lines of every kind put in, exchanged, repeated, removed or damaged."""
+    random, game = Random(1), game_of(RECORDS / f"game.{kind}")
+    for number, node in enumerate(game.main_line):
+        node.milliseconds, node.comment = number * 1000, "a" if number % 4 == 1 else None
+    whole = text_of(game, kind).split("\n")
+    others = [line for text in texts_of(kind) for line in text.text.split("\n")]
+    for _ in range(400):
+        lines = whole.copy()
+        for _ in range(random.randrange(1, 4)):
+            first, second = random.randrange(len(lines)), random.randrange(len(lines))
+            place = random.randrange(len(lines[first]) + 1)
+            damaged = lines[first][:place] + random.choice("+-%*T019７六(): 打成同　/\t") + lines[first][place + 1 :]
+            changed = [random.choice(others), lines[second], lines[first] * 2, damaged, lines[first] + "+"]
+            lines[first : first + random.randrange(2)] = random.choices(changed, k=random.randrange(3))
+            lines = lines or [""]
+        text = "\n".join(lines)
+        found = []
+        for read in (FORMATS[kind].read, lambda text: by_lines(kind, text)):
+            try:
+                found.append(described(read(text)))
+            except FaultyText as error:
+                found.append({"error": str(error)})
+        assert found[0] == found[1], text
 
 
 def test_files() -> None:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from core_ext.replay import push_csa
 from core_ext.shogi.ki2 import square_of
 from usi_engine.clock import TimeControl
 from usi_engine.core import load_core
 from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import Fault, FaultyText, one_line
-from usi_engine.records.position import LETTERS, Setup, position_lines
+from usi_engine.records.position import LETTERS, Setup, position_lines, read_position
 from usi_engine.records.tree import Builder, Node, Record, marked_text, unmarked_text
 from usi_engine.usi.output import excerpt
 
@@ -25,7 +28,13 @@ if TYPE_CHECKING:
 HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 # A line that is neither empty nor a comment.
 STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
+SEPARATOR = re.compile(r"/\s*$", re.M)
 MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}")
+# A part of a text: a position before the first move; a move, its time, comments and notes; or a line. The groups are
+# the part, the position, the move, the seconds, and the lines of comments and notes.
+PARTS = re.compile(
+    r"(((?:P.*\n)+[+-]\n)(?=(?:'.*\n)*[+-][0-9])|([+-][0-9]{4}[A-Z]{2})\n(?:T([0-9]{1,9})\n)?((?:'.*\n)*)|.*(?:\n|$))"
+)
 VERSION = re.compile(r"V[0-9.]+")
 DATE = re.compile(r"\d{4}/\d\d?/\d\d?(?!\S)", re.ASCII)
 TIME = re.compile(r"T([0-9]{1,9})(?:\.([0-9]{0,3})[0-9]*)?")
@@ -111,6 +120,17 @@ class Reader(Builder):
             raise self.fail(*split_quote(str(error))) from None
         self.has_position = self.has_position or statement[0] == "P"
 
+    def add_start(self, lines: str) -> bool:
+        """Read all lines of the start position at once; return False if each has to be read by itself."""
+        if self.has_position or self.record.start:
+            return False
+        try:
+            self.set_up(start_of(lines))
+        except ValueError:
+            return False
+        self.line += lines.count("\n")
+        return True
+
     def begin(self) -> None:
         """Set up the board before the first move or end. Without a position the game begins from the usual one."""
         if self.record.start:
@@ -132,6 +152,19 @@ class Reader(Builder):
         if text[0] != "+-"[self.board.turn]:
             raise self.fail("a move of the other side", text, move=number)
         self.make(usi_of(text, self.board), Fault("illegal move", self.line, number, excerpt(text)))
+
+    def add_moves(self, parts: Sequence[tuple[str, ...]]) -> int:
+        """Make the moves of parts that follow each other, up to the first that is not legal; return how many."""
+        self.begin()
+        if self.stopped or self.path[-1].end:
+            return 0
+        made = push_csa(self.board, [part[2] for part in parts])
+        self.add_made(
+            (move, int(seconds) * 1000 if seconds else None, comment_in(lines) if lines else None)
+            for move, (_, _, _, seconds, lines) in zip(made, parts, strict=False)
+        )
+        self.line += sum(part[0].count("\n") for part in parts[: len(made)])
+        return len(made)
 
     def set_time(self, text: str) -> None:
         """Set the time of the last move or of the end."""
@@ -173,6 +206,18 @@ def statements(line: str) -> list[str]:
     return [*filter(None, words), *([mark + comment] if mark else [])]
 
 
+def comment_in(lines: str) -> str | None:
+    """Return the comment in lines of comments and notes; None if there is none."""
+    texts = [unmarked_text(line[2:]) for line in lines.split("\n") if line.startswith("'*")]
+    return "\n".join(texts) if texts else None
+
+
+@lru_cache(maxsize=256)
+def start_of(lines: str) -> str:
+    """Return the sfen of a position, that of many games. ValueError."""
+    return read_position(lines[:-1].split("\n"))
+
+
 def split_quote(text: str) -> tuple[str, str]:
     """Split `reason: 'quoted'`."""
     reason, _, quoted = text.partition(": '")
@@ -182,13 +227,19 @@ def split_quote(text: str) -> tuple[str, str]:
 def read(text: str) -> Record:
     """Read one game. FaultyText."""
     reader = Reader()
-    for line in text.split("\n"):
-        reader.feed(line)
+    for are_moves, group in groupby(PARTS.findall(text), lambda part: part[2] != ""):
+        parts = list(group)
+        for part, position, *_ in parts[reader.add_moves(parts) if are_moves else 0 :]:
+            if not (position and reader.add_start(part)):
+                for line in part.removesuffix("\n").split("\n"):
+                    reader.feed(line)
     return reader.finish()
 
 
 def split(text: str) -> list[tuple[int, str]]:
     """Return the games between lines of `/`, each with the number of its first line, from 0."""
+    if not SEPARATOR.search(text):
+        return [(0, text + "\n")] if STATEMENT.search(text) else []
     lines = text.split("\n")
     ends = [at for at, line in enumerate(lines) if line.strip() == "/"]
     spans = zip([0, *(at + 1 for at in ends)], [*ends, len(lines)], strict=True)

@@ -37,8 +37,11 @@ class FaultyText(ValueError):
     """A record that a reader cannot read; `fault` has the place."""
 
     def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.text())
+        super().__init__(fault)
         self.fault = fault
+
+    def __str__(self) -> str:
+        return self.fault.text()
 
 
 def one_line(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -75,6 +75,7 @@ MOVE_LINES = [one.moves for one in FORMATS.values() if one.moves]
 # A half-width voicing mark (ﾞ, ﾟ) that does not follow ｳ, ｶ to ﾄ or ﾊ to ﾎ, as it always does in Japanese.
 VOICED_ALONE = re.compile(rb"(?:^|[^\xB3\xB6-\xC4\xCA-\xCE])[\xDE\xDF]")
 LARGEST_TEXT = 64 << 20  # bytes; a year of floodgate's games is smaller
+MOST_FILES = 1 << 16  # bytes; room for the largest text, in each file, would take longer than the reading
 
 
 # ---- files ----
@@ -84,7 +85,8 @@ def text_of_file(path: Path) -> str:
     """Read and decode a file. RecordError, which names the file."""
     try:
         with path.open("rb") as file:
-            return decoded(file.read(LARGEST_TEXT + 1))  # the size of a device or a pipe is not known before
+            data = file.read(MOST_FILES)  # the size of a device or a pipe is not known before
+            return decoded(data if len(data) < MOST_FILES else data + file.read(LARGEST_TEXT + 1 - MOST_FILES))
     except OSError as error:
         raise RecordError(_("{place}: {reason}").format(place=path, reason=reason_of(error))) from None
     except RecordError as error:
@@ -100,14 +102,20 @@ def decoded(data: bytes) -> str:
     """
     if len(data) > LARGEST_TEXT:
         raise RecordError(_("more than {megabytes} MB of text; split the file").format(megabytes=LARGEST_TEXT >> 20))
-    named = SHIFT_JIS if NAMES_SHIFT_JIS.match(data) or is_half_width(data) else "euc_jp"
-    marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-    for encoding in ("iso2022_jp" if b"\x1b$" in data else marked, "utf-8-sig", named, SHIFT_JIS):
+    for encoding in encodings_of(data):
         try:
             return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").rstrip("\x1a\0")
         except UnicodeDecodeError:
             continue
     raise RecordError(_("neither UTF-8 nor Shift-JIS nor EUC-JP text"))
+
+
+def encodings_of(data: bytes) -> Iterator[str]:
+    """Yield the encodings to try."""
+    marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+    yield from ("iso2022_jp" if b"\x1b$" in data else marked, "utf-8-sig")
+    yield SHIFT_JIS if NAMES_SHIFT_JIS.match(data) or is_half_width(data) else "euc_jp"
+    yield SHIFT_JIS
 
 
 def is_half_width(data: bytes) -> bool:
@@ -156,6 +164,8 @@ def format_of(path: Path, text: str) -> str:
     if text.lstrip().startswith("{"):
         return "jkf"
     named = SUFFIXES.get(path.suffix.lower(), "")
+    if (moves := FORMATS[named].moves if named else None) and moves.search(text):
+        return named
     found = [kind for kind, one in FORMATS.items() if one.moves and one.moves.search(text)]
     found += ["usi"] if usi_text.is_usi(text) else []
     if not found:

@@ -7,9 +7,11 @@ begins with a number, else as KI2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from core_ext.replay import push_kif
 from core_ext.shogi.ki2 import MOVE, read_move
 from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.records.ends import BY_WORD, LOSSES, RESULT, end_of_result
@@ -29,6 +31,13 @@ AFTER_MOVE = re.compile(r"(\s*(?:[(（]\s*[0-9]*:.*?)?\+?)(?:(?<=[)）+\s])(\*.*
 TIME = re.compile(r"[(（]\s*(?:([0-9]{1,4}):\s*)?([0-9]{1,6}):\s*([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)）]|$)")
 SPACE = " \t\u3000\xa0"
 SPACES = re.compile(r"\s*")
+# A part of a text: a move as programs write it, its time and comments; or a line. The groups are the line, the number
+# and text of the move, minutes, seconds and the lines of the comment.
+PARTS = re.compile(
+    r"( *([0-9]{1,6}) +((?:同[　 ]?|[１-９][一二三四五六七八九])(?:成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
+    r"(?:打|成?\([1-9]{2}\)))"
+    r" *(?:\( ?([0-9]{1,4}):([0-9]{2})/[0-9:]+\)\+?)?(?=\n)|[^\r\n]*)(?:\r\n|\r|\n|$)((?:\*[^\r\n]*\n)*)"
+)
 # A move, however misspelt: it begins with a square, a piece and a square or as in CSA, or has an origin.
 MISSPELT = re.compile(
     r"[1-9１-９同]|[歩香桂銀金角飛玉王と馬龍竜][1-9１-９]|[+-][0-9]{4}|.*[歩香桂銀金角飛玉王と馬龍竜成][(（]\d\d[)）]"
@@ -42,8 +51,12 @@ COUNT = re.compile(r"まで、?\s*(?:[0-9０-９]*([0-9０-９])\s*手)?(?:に�
 def read(text: str) -> Record:
     """Read KIF or KI2. FaultyText. A fault in a variation ends the variation and is the record's `fault`."""
     reader = Reader()
-    for number, line in enumerate(LINE_END.split(text), 1):
-        reader.read_line(number, line)
+    for are_moves, group in groupby(PARTS.findall(text), lambda part: part[2] != ""):
+        parts = list(group)
+        begun = int(are_moves and len(reader.path) == 1)  # the first move tells the number of the others
+        reader.read_lines(parts[:begun])
+        made = reader.add_moves(parts[begun:]) if are_moves else 0
+        reader.read_lines(parts[begun + made :])
     return reader.finish()
 
 
@@ -65,9 +78,15 @@ class Reader(Builder):
         move = len(self.path) if self.record.start else 0
         return FaultyText(Fault(reason, self.number, move, excerpt(quoted or self.text)))
 
-    def read_line(self, number: int, text: str) -> None:
+    def read_lines(self, parts: Iterable[tuple[str, ...]]) -> None:
+        """Read each line of some parts. FaultyText."""
+        for line, *_, comment in parts:
+            for each in (line, *comment.split("\n")[:-1]):
+                self.read_line(each)
+
+    def read_line(self, text: str) -> None:
         """Read a line. FaultyText."""
-        self.number, self.text = number, text
+        self.number, self.text = self.number + 1, text
         line = text.strip(SPACE)
         try:
             if text.startswith(("*", "&")):
@@ -94,6 +113,20 @@ class Reader(Builder):
                 number, text = self.start_line
                 raise FaultyText(Fault(str(error).partition(": '")[0], number, 0, excerpt(text))) from None
         return self.board
+
+    def add_moves(self, parts: Sequence[tuple[str, ...]]) -> int:
+        """Make the moves of parts that follow each other, up to the first that is not legal; return how many."""
+        first, is_over = len(self.path) + self.first - 1, self.path[-1].end and not self.branches
+        if self.stopped or is_over or [int(part[1]) for part in parts] != [*range(first, first + len(parts))]:
+            return 0
+        made = push_kif(self.board, [part[2] for part in parts])
+        self.add_made(
+            (move, (int(minutes) * 60 + int(seconds)) * 1000 if seconds else None, comment_in(lines) if lines else None)
+            for move, (_, _, _, minutes, seconds, lines) in zip(made, parts, strict=False)
+        )
+        self.branches = self.branches and not made
+        self.number += sum(1 + part[5].count("\n") for part in parts[: len(made)])
+        return len(made)
 
     # Lines before the moves.
 
@@ -282,6 +315,11 @@ LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
 def method_for(line: str) -> Callable[[Reader, str], None]:
     """Return the method that reads a line."""
     return next(method for pattern, method in LINES if pattern.match(line))
+
+
+def comment_in(lines: str) -> str:
+    """Return the comment in its lines."""
+    return "\n".join(unmarked_text(line[1:]) for line in lines.split("\n")[:-1])
 
 
 def time_of(text: str) -> int | None:

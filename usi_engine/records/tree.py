@@ -7,7 +7,7 @@ Each format's module reads text into a `Record` and writes one. Comments are the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -210,7 +210,7 @@ class Builder:
 
     def __init__(self) -> None:
         self.record = Record("")
-        self.board = load_core().board()
+        self.board: Board  # from `set_up` on
         self.path = [self.record.root]
         self.comment: list[str] = []
         self.stopped: Fault | None = None
@@ -243,6 +243,15 @@ class Builder:
         self.keep_comment()
         self.path.append(self.path[-1].add(usi))
         return True
+
+    def add_made(self, moves: Iterable[tuple[str, int | None, str | None]]) -> None:
+        """Add moves that the board has made already, with times and comments."""
+        self.keep_comment()
+        node = self.path[-1]
+        for move, milliseconds, comment in moves:
+            before, node = node, Node(move, milliseconds, comment, node)
+            before.variations.append(node)
+            self.path.append(node)
 
     def set_end(self, end: End) -> None:
         """Set the end of the line. After an illegal move, its side has lost by it, or there is no end."""

@@ -1,0 +1,6 @@
+from collections.abc import Iterable
+
+from core_ext.board import Board
+
+def push_csa(board: Board, texts: Iterable[str]) -> list[str]: ...
+def push_kif(board: Board, texts: Iterable[str]) -> list[str]: ...
