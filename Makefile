@@ -54,7 +54,7 @@ $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 # PyTorch for Linux brings 5 GB of CUDA; `make test` does not need it.
 TORCH ?= torch==2.13.0
 $(VENV)/.learn: $(VENV)/.done
-	@$(INSTALL) '.[learn]' '$(TORCH)'
+	@$(INSTALL) '.[learn]' '$(TORCH)' tensorboard
 	@touch $@
 
 # setup.py compiles only changed modules. `probes` adds the core's test modules, for tests and benches.

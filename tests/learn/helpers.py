@@ -1,4 +1,4 @@
-"""Random games, their positions, trainers with random weights."""
+"""Random games, their positions and corpora, trainers with random weights."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.training import ROW_SIZE, Trainer
 from usi_engine.evaluation.kpp_file import Folded
+from usi_engine.learn.corpus import build
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.corpus.sources import read_chunks
 from usi_engine.learn.game import Item, ScoredGame
-from usi_engine.learn.kpp import Plan
+from usi_engine.learn.settings import NO_LEAVES, Corpus, TrainKpp
 
-RATES = Plan().rates
+RATES = TrainKpp.rates
 SMALL = ("piece", "tempo", "kp", "relative", "pp")
 
 
@@ -50,6 +51,11 @@ def items_of(path: Path) -> Iterator[Item]:
 def read_games(path: Path) -> list[ScoredGame]:
     """Read all games of a file."""
     return [item for item in items_of(path) if isinstance(item, ScoredGame)]
+
+
+def build_corpus(games: Sequence[Path], out: Path, *, leaves: str = NO_LEAVES, **options: Any) -> dict[str, Any]:
+    """Build a corpus, by default without leaves; return its card."""
+    return build.build_corpus(Corpus(games=tuple(games), out=out, leaves=leaves, **options))
 
 
 def positions_of(games: Iterable[ScoredGame], room: int = 20000) -> Positions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,12 @@ from usi_engine.core import load_core
 from usi_engine.evaluation.kpp_file import load_weights, read_blocks
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.files import KeptRows
-from usi_engine.learn.checkpoint import LOG
-from usi_engine.learn.command import COMMANDS, main
+from usi_engine.learn import command as learn_command
+from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.build import new_reader
+from usi_engine.learn.files import TRAINING
+from usi_engine.learn.settings import Corpus, train_settings
+from usi_engine.learn.training import LOG
 
 
 def test_from_games_to_weights(
@@ -47,13 +51,55 @@ def test_from_games_to_weights(
     assert "another plan (positions 0); choose another --out or remove this file" in capsys.readouterr().err
 
 
+def test_options_come_from_a_file_and_python_calls_do_the_same(few_games: Path, tmp_path: Path) -> None:
+    """The command line overrides the file."""
+    config, corpus, out = tmp_path / "learn.toml", tmp_path / "corpus", tmp_path / "my.kpp"
+    train = f"network = 'P'\ncorpus = '{corpus}'\nout = '{out}'\nepochs = 5\nresults = [0, 0.5]"
+    config.write_text(f"[corpus]\nout = '{corpus}'\nalso = ['{few_games}']\n[train]\n{train}\n")
+    assert main(["corpus", "--config", str(config)]) == main(["train", "--config", str(config), "--epochs", "2"]) == 0
+    plan = read_blocks(out.read_bytes())[0]["card"]["plan"]
+    assert (plan["epochs"], plan["results"]) == (2, [0.0, 0.5])
+    card = run(Corpus(also=(few_games,), out=tmp_path / "again"))
+    assert (tmp_path / "again" / TRAINING).read_bytes() == (corpus / TRAINING).read_bytes() and card["training"] > 100
+    values: dict[str, Any] = {"corpus": str(corpus), "out": str(tmp_path / "again.kpp"), "network": "P", "epochs": 2}
+    assert run(train_settings(**values, results=[0, "0.5"]))["positions_learned"] == 2 * card["training"]
+    assert read_blocks((tmp_path / "again.kpp").read_bytes())[1] == read_blocks(out.read_bytes())[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[train", "Expected"),
+        ("[trian]", "unknown 'trian'; did you mean 'train'?"),
+        ("train = 3", "expected a table [train]"),
+        ("[train]\nepoch = 3", "unknown 'epoch'; did you mean 'epochs'?"),
+        ("[train]\ncheckpoint_minutes = 3", "unknown 'checkpoint_minutes'"),
+        ("[train]\nepochs = 3", "train: corpus, --out expected"),
+        ("[train]\nout = 'a.kpp'\ncorpus = 'b'\nepochs = 0.5", "--epochs: '0.5' is not a whole number from 1 to 1000"),
+        ("[train]\nout = 'a.kpp'\ncorpus = 'b'\nresults = [0, true]", "--results: 'True' is not a number from 0 to 1"),
+        ("[train]\nout = 'a.kpp'\ncorpus = 'b'\nepochs = [1]", "--epochs: '[1]' is not"),
+        ("a = " + "[" * 9999, "recursion"),
+        (None, "No such file"),
+    ],
+)
+def test_a_bad_file_of_options_is_named(
+    text: str | None, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "learn.toml"
+    if text is not None:
+        config.write_text(text)
+    assert main(["train", "--config", str(config)]) == 2
+    said = capsys.readouterr().err
+    assert fault in said and said.count("\n") == 1 and (said.startswith(str(config)) or "expected" in said)
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
         ("--rate 0.1", "--rate: for networks only"),
         ("--seed 2 --device cpu", "--device, --seed: for networks only"),
         ("--loss-exponent 2", "--loss-exponent: for networks only"),
-        ("--threads 3", "--threads 3: KPP weights are trained by 1 or 2"),
+        ("--threads 3", "--threads: '3' is not a whole number from 1 to 2"),
     ],
 )
 def test_options_of_networks_are_refused_for_kpp(
@@ -106,6 +152,6 @@ def test_a_stopped_command_says_what_it_does_again(
     def stop(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(COMMANDS, command, (stop, COMMANDS[command][1]))
+    monkeypatch.setattr(learn_command, "run", stop)
     assert main([command, "x", "--out", "y"]) == 130
     assert capsys.readouterr().err.startswith(f"stopped; the same command {again}")

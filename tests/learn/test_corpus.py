@@ -13,13 +13,12 @@ import pytest
 from core_ext.board import Board
 from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION
 from tests.eval.nnue.networks import random_network
-from tests.learn.helpers import random_game
+from tests.learn.helpers import build_corpus, random_game
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import buckets, build, sources
-from usi_engine.learn.corpus.build import build_corpus
 from usi_engine.learn.corpus.chances import smoothed, winning_chances
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING, locked
 from usi_engine.learn.game import START, SourceError
@@ -123,7 +122,7 @@ def test_the_corpus_does_not_depend_on_the_number_of_processes(
     """It does not depend on the size of the chunks either."""
     network, games = tmp_path / "nn.bin", few_games
     write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
-    weights = str(network) if leaves else None
+    weights = str(network) if leaves else "none"
     monkeypatch.setattr(sources, "LINES", 4)
     one = build_corpus([games], tmp_path / "one", every=3, also=[games], leaves=weights, threads=1)
     two = build_corpus([games], tmp_path / "two", every=3, also=[games], leaves=weights, threads=2)

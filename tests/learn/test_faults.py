@@ -20,17 +20,17 @@ from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION,
 from core_ext.training import Trainer
 from tests.damage import accepted, random_flips
 from tests.eval.nnue.networks import random_network
-from tests.learn.helpers import RATES, SMALL, items_of, random_game, read_games
+from tests.learn.helpers import RATES, SMALL, build_corpus, items_of, random_game, read_games
 from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.build import build_corpus
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import SourceError
-from usi_engine.learn.kpp import Plan, Training
+from usi_engine.learn.kpp import KppTraining
+from usi_engine.learn.settings import TrainKpp
 
 NETWORK = "SFNN_ka2_1024_7_64_k3k3"
 Refusal = Callable[..., str]
@@ -136,9 +136,9 @@ def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusa
     assert str(tmp_path / "none" / CARD) in refusal("train", tmp_path / "none", "--out", tmp_path / "out.kpp")
 
 
-def trained(corpus: Path, tmp_path: Path) -> Training:
+def trained(corpus: Path, tmp_path: Path) -> KppTraining:
     """Run a small training, which leaves its checkpoint in the folder of out.kpp."""
-    training = Training(corpus, tmp_path / "out.kpp.run", Plan(model="P", epochs=1))
+    training = KppTraining(TrainKpp(corpus=corpus, out=tmp_path / "out.kpp", network="P", epochs=1))
     training.run()
     return training
 

@@ -14,22 +14,14 @@ from core_ext.board import Board
 from core_ext.engine import Worker
 from core_ext.training import LOGIT, king_zones
 from tests.conftest import NewWorker
-from tests.learn.helpers import RATES, noisy, random_game, sums_of, walked_positions, weights_of
+from tests.learn.helpers import RATES, build_corpus, noisy, random_game, sums_of, walked_positions, weights_of
 from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
 from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn import kpp
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.build import build_corpus
 from usi_engine.learn.corpus.chances import Positions
-from usi_engine.learn.kpp import (
-    MODELS,
-    Plan,
-    Training,
-    export,
-    load_model,
-    sort_by_zones,
-    warm_start_plan,
-)
+from usi_engine.learn.kpp import MODELS, KppTraining, export, load_model, sort_by_zones
+from usi_engine.learn.settings import TrainKpp
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +42,18 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- training ----
 
 
+def training(corpus: Path, folder: Path, **settings: Any) -> KppTraining:
+    return KppTraining(TrainKpp(corpus=corpus, out=folder / "my.kpp", **settings))
+
+
 @pytest.mark.parametrize("model", ["PP", pytest.param("KPPT", marks=pytest.mark.slow)])
 def test_two_threads_give_the_same_bytes_as_one(corpus: Path, tmp_path: Path, model: str) -> None:
     made = []
     for threads in (1, 2):
-        training = Training(corpus, tmp_path / str(threads), Plan(model=model, epochs=1, threads=threads))
-        training.run()
-        made.append(sums_of(training.trainer))
-        del training  # KPPT takes a gigabyte
+        run = training(corpus, tmp_path / str(threads), network=model, epochs=1, threads=threads)
+        run.run()
+        made.append(sums_of(run.trainer))
+        del run  # KPPT takes a gigabyte
     assert made[0] == made[1]
 
 
@@ -73,19 +69,19 @@ def test_sorting_by_zones_keeps_the_positions(positions: Positions, monkeypatch:
         assert (np.diff(pairs_of_zones) >= 0).all()
 
 
-def interrupt() -> list[float]:
+def interrupt() -> float:
     raise KeyboardInterrupt
 
 
 def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan(model="PP", epochs=2)
-    whole = Training(corpus, tmp_path / "whole", plan)
+    whole = training(corpus, tmp_path / "whole", network="PP", epochs=2)
     whole.run()
-    broken = Training(corpus, tmp_path / "broken", plan)
-    monkeypatch.setattr(broken, "rates", lambda epoch: interrupt() if epoch else plan.rates)
+    broken = training(corpus, tmp_path / "broken", network="PP", epochs=2)
+    learn, count = broken.learn, broken.file.count
+    monkeypatch.setattr(broken, "learn", lambda given: interrupt() if broken.done >= count else learn(given))
     with pytest.raises(KeyboardInterrupt):
         broken.run()
-    resumed = Training(corpus, tmp_path / "broken", plan)
+    resumed = training(corpus, tmp_path / "broken", network="PP", epochs=2)
     resumed.run()
     assert resumed.curve == whole.curve
     assert [point["epoch"] for point in whole.curve] == [1.0, 2.0]
@@ -94,13 +90,13 @@ def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, mo
 
 
 def test_learning_rates_decay_by_epoch_and_within_the_last(corpus: Path, tmp_path: Path) -> None:
-    plan = Plan(model="P", epochs=2, rates=(1.0,) * len(RATES), rate_decay=0.5, last_decay=0.1)
-    training = Training(corpus, tmp_path / "run", plan)
-    assert training.rates(0) == [1.0] * len(RATES)
-    training.done = training.file.count
-    assert training.rates(1) == [0.5] * len(RATES)
-    training.done += training.file.count // 2
-    assert training.rates(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)
+    rates = {"rates": (1.0,) * len(RATES), "rate_decay": 0.5, "last_decay": 0.1}
+    run = training(corpus, tmp_path, network="P", epochs=2, **rates)
+    assert run.rates() == [1.0] * len(RATES)
+    run.done = run.file.count
+    assert run.rates() == [0.5] * len(RATES)
+    run.done += run.file.count // 2
+    assert run.rate() == pytest.approx(0.5 * 0.55, rel=1e-3)
 
 
 # ---- weights of play ----
@@ -170,14 +166,13 @@ def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.Cap
 @pytest.mark.slow
 def test_a_warm_start_moves_weights_little(corpus: Path, tmp_path: Path, package: Folded) -> None:
     """An interrupted run resumes from its checkpoint, not from the file."""
-    plan = warm_start_plan(Plan(epochs=2), KPP)
-    training = Training(corpus, tmp_path, plan)
-    training.run()
-    before, after = words_of(package), words_of(export(training.trainer))
+    run = training(corpus, tmp_path, warm_start=KPP, epochs=2)
+    run.run()
+    before, after = words_of(package), words_of(export(run.trainer))
     moved = {name: np.abs(after[name].astype(int) - words).max() for name, words in before.items()}
     assert 0 < moved["kp"] < 96 and moved["kpp"] <= 6  # of 32 and of 4 in a centipawn
-    sums = sums_of(training.trainer)
-    del training  # two at once would take twice the memory
-    resumed = Training(corpus, tmp_path, plan)
+    sums = sums_of(run.trainer)
+    del run  # two at once would take twice the memory
+    resumed = training(corpus, tmp_path, warm_start=KPP, epochs=2)
     resumed.resume()
     assert sums_of(resumed.trainer) == sums

@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core_ext.board import Board
 from core_ext.engine import Worker, tunable, tunables
-from tests.learn.helpers import positions_of, read_games
+from tests.learn.helpers import build_corpus, positions_of, read_games
 from usi_engine.core import Core
 from usi_engine.learn import player
-from usi_engine.learn.command import main
-from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.packed_games import encode_block
 from usi_engine.learn.files import locked
-from usi_engine.learn.game import HEAD, SkippedItems, parse_game_line
+from usi_engine.learn.game import HEAD, parse_game_line
 from usi_engine.learn.player import FULL_WIDTH, Player, PlayRules, search_constants
-from usi_engine.learn.selfplay import SEARCH_NODES, OffGamePlan, PlayerPool, append_off_game, rescore, rescored
+from usi_engine.learn.selfplay import SEARCH_NODES, rescored
+from usi_engine.learn.settings import OffGame, Rescore
 from usi_engine.search.iterative import iterative_deepening
 
 RULES = PlayRules(nodes=60)
-ONE = PlayerPool(("material",), RULES)
-Made = tuple[int, SkippedItems]
-MAKERS = {"rescore": partial(rescore, share=1.0), "off-game": partial(append_off_game, plan=OffGamePlan(3, samples=2))}
+Make = partial[OffGame] | partial[Rescore]
+QUICK: dict[str, Any] = {"weights": "material", "nodes": 60}
+RESCORE, OFF_GAME = partial(Rescore, **QUICK), partial(OffGame, **QUICK, positions=3, samples=2)
 
 
-@pytest.mark.parametrize("full_width", [False, True])
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_a_run_resumes_and_repeats(
-    few_games: Path, tmp_path: Path, make: Callable[[PlayerPool, list[Path], Path], Made], full_width: bool
-) -> None:
-    one = replace(ONE, rules=replace(RULES, full_width=full_width))
+@pytest.mark.parametrize("make", [RESCORE, OFF_GAME])
+def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, make: Make) -> None:
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert make(replace(one, threads=2), [few_games], whole) == (6, SkippedItems())
+    assert run(make(games=(few_games,), out=whole, threads=2)) == {"games": 6, "skipped": ""}
     text = whole.read_text()
     broken.write_text(text[: len(text) // 2])  # killed while writing
-    assert 0 < make(one, [few_games], broken)[0] < 6
+    assert 0 < run(make(games=(few_games,), out=broken))["games"] < 6
     assert broken.read_text() == text
 
 
@@ -99,7 +96,7 @@ def test_no_usable_game(
 
 
 def test_moves_and_results_stay(few_games: Path, tmp_path: Path) -> None:
-    rescore(ONE, [few_games], tmp_path / "out.tsv", 1.0)
+    run(RESCORE(games=(few_games,), out=tmp_path / "out.tsv"))
     before, after = read_games(few_games), read_games(tmp_path / "out.tsv")
     assert [replace(game, scores=[]) for game in before] == [replace(game, scores=[]) for game in after]
     old, new = ([score for game in games for score in game.scores] for games in (before, after))
@@ -170,7 +167,7 @@ def test_a_game_with_an_illegal_move_stays_and_is_named(tmp_path: Path, capsys: 
 
 
 def test_positions_have_one_scored_move(few_games: Path, tmp_path: Path) -> None:
-    append_off_game(ONE, [few_games], tmp_path / "out.tsv", OffGamePlan(3, samples=2))
+    run(OFF_GAME(games=(few_games,), out=tmp_path / "out.tsv"))
     games = read_games(tmp_path / "out.tsv")
     assert 12 < len(games) <= 18
     assert all(len(game.moves) == 1 and game.scores[0] is not None for game in games)
@@ -180,7 +177,7 @@ def test_positions_have_one_scored_move(few_games: Path, tmp_path: Path) -> None
 def test_games_without_scores_are_searched(tmp_path: Path) -> None:
     games, out = tmp_path / "games.tsv", tmp_path / "out.tsv"
     games.write_text("b\tscore\tstartpos\t7g7f - 3c3d -\n")
-    append_off_game(ONE, [games], out, OffGamePlan(4, samples=2))
+    run(OFF_GAME(games=(games,), out=out, positions=4))
     assert len(read_games(out)) == 4
 
 
@@ -188,7 +185,7 @@ def test_networks_score_in_turn_what_the_first_samples(few_games: Path, tmp_path
     lines = []
     for weights in (("material",), ("material", "kpp")):
         out = tmp_path / f"{weights[-1]}.tsv"
-        append_off_game(replace(ONE, weights=weights), [few_games], out, OffGamePlan(3))
+        run(OffGame(games=(few_games,), out=out, nodes=60, weights=weights, positions=3))
         lines.append([line.split("\t") for line in out.read_text().splitlines()[1:]])
     alone, in_turn = lines
     assert [line[:3] for line in alone] == [line[:3] for line in in_turn]
@@ -200,9 +197,8 @@ def test_networks_score_in_turn_what_the_first_samples(few_games: Path, tmp_path
 def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:
     games = tmp_path / "games.tsv"
     games.write_text("b\tscore\tstartpos\t7g7f 1\nb\tscore\tstartpos\t7g7f 1 7g7f 2\n")
-    read, skipped = append_off_game(ONE, [games], tmp_path / "out.tsv", OffGamePlan(1))
-    assert (read, skipped.count) == (2, 1)
-    assert f"{games}, line 2: illegal move '7g7f'" in skipped.line
+    found = run(OFF_GAME(games=(games,), out=tmp_path / "out.tsv", positions=1))
+    assert found["games"] == 2 and f"1 not used; the first: {games}, line 2: illegal move '7g7f'" in found["skipped"]
     assert len(read_games(tmp_path / "out.tsv")) == 1
 
 

@@ -11,9 +11,9 @@ import pytest
 from rsshogi import core as rsshogi
 
 from core_ext.board import Board
-from tests.learn.helpers import items_of, read_games
+from tests.learn.helpers import build_corpus, items_of, read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.build import ChunkTask, build_corpus, new_reader, read_chunk
+from usi_engine.learn.corpus.build import ChunkTask, new_reader, read_chunk
 from usi_engine.learn.corpus.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
 from usi_engine.learn.corpus.sources import read_chunks
 from usi_engine.learn.game import ScoredGame, parse_game_line

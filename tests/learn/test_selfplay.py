@@ -10,11 +10,12 @@ import pytest
 from core_ext.board import Board
 from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn import player as player_module
-from usi_engine.learn.command import main
+from usi_engine.learn.command import main, run
 from usi_engine.learn.game import START, ScoredGame
 from usi_engine.learn.game_file import complete_games
 from usi_engine.learn.player import Player, PlayRules, read_openings
-from usi_engine.learn.selfplay import PlayerPool, game_tasks, selfplay
+from usi_engine.learn.selfplay import game_tasks
+from usi_engine.learn.settings import SelfPlay
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
@@ -30,12 +31,12 @@ def piece_values(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("suffix", "cut"), [(".tsv", b"b\tscore\tstart"), (".games", b"KGAMES1\n\0")])
 def test_a_run_resumes_and_repeats(tmp_path: Path, suffix: str, cut: bytes, piece_values: Path) -> None:
     """Two evaluations play."""
-    one = PlayerPool(("material", str(piece_values)), PlayRules(nodes=60, longest=40))
     whole, broken = tmp_path / f"whole{suffix}", tmp_path / f"broken{suffix}"
-    assert selfplay(replace(one, threads=2), ["startpos"], whole, 6) == 6
-    assert selfplay(one, ["startpos"], broken, 2) == 2
+    one = SelfPlay(out=broken, games=6, weights=("material", str(piece_values)), nodes=60, longest=40)
+    assert run(replace(one, out=whole, threads=2)) == {"games": 6}
+    assert run(replace(one, games=2)) == {"games": 2}
     broken.write_bytes(broken.read_bytes() + cut)  # killed while writing
-    assert selfplay(one, ["startpos"], broken, 6) == 4
+    assert run(one) == {"games": 4}
     assert whole.read_bytes() == broken.read_bytes()
     games = read_games(whole)
     assert len({game.key for game in games}) == 6
@@ -140,7 +141,7 @@ def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(player_module, "Player", Repeating)
     path = tmp_path / "games.tsv"
     for games in (2, 5):
-        selfplay(PlayerPool(("material",), PlayRules()), ["startpos"], path, games)
+        run(SelfPlay(out=path, games=games, weights=("material",)))
     moves = [game.moves[0] for game in read_games(path)]
     first, second, third = Board().legal_moves()[:3]
     assert moves == [first, second, third, first, first]  # it has no fourth game

@@ -21,10 +21,10 @@ LAYERS: dict[str, str] = {
     "mate_tool": "problems command",
     "analysis": "judgement analyst words tactics reasons kif puzzles page terminal suite analyze",
     "book_tool": "tree grow command",
-    "learn": "game player cluster workers files checkpoint",
+    "learn": "settings game player cluster workers files checkpoint",
     "learn.corpus": "packed packed_games sources chances buckets build batches",
-    "learn ": "game_file selfplay kpp",
-    "learn.nnue": "plan inputs device model export train",
+    "learn ": "game_file selfplay training kpp",
+    "learn.nnue": "inputs device model export train",
     "learn  ": "command",
     "csa": "background protocol connection game record client command",
     "play": "moves game opponent screen terminal record library words dialogue review browser_server page_state "

@@ -1,27 +1,25 @@
-"""The folder of a training run: the checkpoint, from which the run resumes, and the curve of its measurements."""
+"""The checkpoint of a training run, from which the run resumes."""
 
 from __future__ import annotations
 
 import json
 import lzma
 import struct
-import time
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from usi_engine.files import KeptRows, atomic_write, write_json
+from usi_engine.files import atomic_write
 from usi_engine.learn.files import differences, named_weights
 from usi_engine.search.results import CENTIPAWNS
 
-CHECKPOINT, CURVE, LOG = "checkpoint.npz", "curve.json", "log.jsonl"
-LOG_SECONDS = 10.0
+CHECKPOINT = "checkpoint.npz"
 CORPUS = "corpus"  # key of the corpus's fingerprint in the identity
 RUN_ONLY = ("device", "threads", "checkpoint_minutes")  # settings that the weights do not depend on
 
@@ -45,50 +43,6 @@ def identify(plan: Mapping[str, Any], corpus: str) -> dict[str, Any]:
     settings = {name: value for name, value in plan.items() if name not in RUN_ONLY}
     start = named_weights(plan["warm_start"]) if plan["warm_start"] else ""
     return settings | {"score_scale": CENTIPAWNS, CORPUS: corpus, "warm_start": start}
-
-
-def describe(
-    model: str, corpus: Mapping[str, Any], plan: Mapping[str, Any], learned: int, curve: Curve
-) -> dict[str, Any]:
-    """Return the card of weights: how they were trained."""
-    held_out = curve[-1] if curve else {}
-    made = {"model": model, "date": time.strftime("%Y-%m-%d"), "corpus": corpus, "plan": plan}
-    return made | {"positions_learned": learned, "held_out": held_out}
-
-
-def add_point(folder: Path, curve: Curve, point: dict[str, float]) -> None:
-    """Append a point, write the curve and print the point."""
-    curve.append(point)
-    write_json(folder / CURVE, curve)
-    figures = (f"{name} {value:.4g}" if value < 1e4 else f"{name} {value:.0f}" for name, value in point.items())
-    print(", ".join(figures), flush=True)
-
-
-class TrainingLog:
-    """The log of a run: a line of JSON every LOG_SECONDS and at the end of an epoch. `begun`: positions before."""
-
-    def __init__(self, folder: Path, begun: int) -> None:
-        self._rows = KeptRows(folder / LOG)
-        self._positions, self._at = begun, time.monotonic()  # of the last row
-
-    def add(self, positions: int, loss: float, rate: float, epoch_ends: bool) -> None:
-        """Add a row if it is due. OSError."""
-        seconds = time.monotonic() - self._at
-        if seconds >= LOG_SECONDS or epoch_ends:
-            speed = round((positions - self._positions) / max(seconds, 1e-3))
-            row = {"positions": positions, "loss": loss, "rate": rate, "positions_a_second": speed}
-            self._rows.add({"time": round(time.time())} | row)
-            self._positions, self._at = positions, self._at + seconds
-
-
-def keeping(export: Callable[[Path], object], out: Path, every: int) -> Callable[[int], None]:
-    """Return a function that exports the weights of every N-th epoch; 0: of none. `out` gets the epoch's number."""
-
-    def keep(epoch: int) -> None:
-        if every and epoch % every == 0:
-            export(out.with_stem(f"{out.stem}.{epoch}"))
-
-    return keep
 
 
 def save_checkpoint(

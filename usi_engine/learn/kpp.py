@@ -1,11 +1,9 @@
-"""Training of KPP weights: the model from weights and back, epochs, learning rates, checkpoints, metrics, export."""
+"""Training of KPP weights: the model from weights and back, learning rates, steps."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +26,17 @@ from core_ext.training import (
     king_zones,
 )
 from usi_engine.evaluation.kpp_file import Folded, Words, read_folded, save_weights
+from usi_engine.evaluation.load import KPP_SUFFIX
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.files import atomic_write, make_folder
-from usi_engine.learn import checkpoint
-from usi_engine.learn.corpus.batches import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.corpus.chances import Positions, agreement
-from usi_engine.learn.files import HELD_OUT
-from usi_engine.progress import POSITIONS, Progress
+from usi_engine.learn.settings import TrainKpp
+from usi_engine.learn.training import TrainingRun
 
 BLOCK = 1 << 14
 SORT_SPAN = 1 << 12  # positions sorted at a time: more are faster, but their order is less random
-REPORT_SECONDS = 2.0
 RARE_TERMS = ("pp", "kkp", "kpp", "pp_tempo", "relative_pp", "relative_pp_tempo")  # with mostly rare features
+# Initial accumulators of other terms and of RARE_TERMS: rare features move little, and after a warm start all do.
+USUAL, WARM_START = (0.0, 0.4), (1e6, 3e4)
 UNIT = LOGIT * FV_SCALE  # integer of play for a weight of 1 in the model
 STEP = 8  # a quarter of a centipawn; rounding 1,406 pairs to it has a standard deviation of 2.7 centipawns
 # Models of growing size, compared in docs/findings.md.
@@ -50,30 +47,6 @@ MODELS = {
     "KPP": ("piece", "tempo", "kp", "relative", "pp", "relative_pp", "kkp", "kpp"),
     "KPPT": tuple(SIZES),
 }
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Settings of a training run."""
-
-    model: str = "KPPT"
-    epochs: int = 3
-    # Rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
-    rates: tuple[float, ...] = (0.02, 0.02, 0.003, 0.009, 0.003, 0.0008, 0.001, 0.006, 0.002)
-    rate_decay: float = 0.6  # factor from epoch to epoch
-    last_decay: float = 0.1  # factor over the last epoch, linear
-    rare_accumulator: float = 0.4  # initial accumulator of RARE_TERMS: rare features move little
-    result_share: float = 0.0  # single results overfit: a share of 0.2 cost 79 Elo
-    threads: int = 1  # or 2, with the same weights
-    positions: int = 0  # 0: all
-    warm_start: str = ""  # initial weights, as an EvalFile names them
-    initial_accumulator: float = 0.0  # of all other terms
-    checkpoint_minutes: float = 10.0
-
-
-def warm_start_plan(plan: Plan, weights: str) -> Plan:
-    """Return the plan of a warm start: large initial accumulators make the effective learning rates small."""
-    return replace(plan, warm_start=weights, rare_accumulator=3e4, initial_accumulator=1e6)
 
 
 # ---- the model and the weights of play ----
@@ -157,105 +130,69 @@ def sort_by_zones(positions: Positions) -> Positions:
     return np.array(positions[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(positions)) // SORT_SPAN))])
 
 
-class Training:
-    """A training run; its folder holds the checkpoint and the curve."""
+class KppTraining(TrainingRun):
+    """A training of KPP weights by Adagrad."""
 
-    def __init__(self, corpus: Path, folder: Path, plan: Plan) -> None:
-        self.plan, self.folder = plan, folder
-        self.card = load_card(corpus)
-        self.file = training_file(corpus, plan.positions)
-        self.held_out = PositionFile(corpus / HELD_OUT).read()
-        self.trainer = Trainer(MODELS[plan.model])
-        if plan.warm_start:
-            folded = read_folded(plan.warm_start)
+    settings: TrainKpp
+
+    def __init__(self, settings: TrainKpp) -> None:
+        super().__init__(settings, (KPP_SUFFIX,))
+        self.trainer = Trainer(MODELS[settings.network])
+        if settings.warm_start:
+            folded = read_folded(settings.warm_start)
             try:
                 load_model(self.trainer, folded)
             except WeightsError as error:
-                raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
-        self.identity = checkpoint.identify(asdict(plan), fingerprint(corpus))
+                raise WeightsError(f"no warm start from '{settings.warm_start}': {error}") from None
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
-        self.done, self.curve = 0, checkpoint.Curve()  # `done`: positions trained on, in all epochs
-        make_folder(folder)
 
     def initial_accumulator(self, name: str) -> float:
-        return self.plan.rare_accumulator if name in RARE_TERMS else self.plan.initial_accumulator
+        return (WARM_START if self.settings.warm_start else USUAL)[name in RARE_TERMS]
 
-    @property
-    def total(self) -> int:
-        return self.plan.epochs * self.file.count
-
-    def blocks(self) -> Iterator[tuple[int, Positions]]:
-        """Yield epoch and positions of each block that is left."""
+    def steps(self) -> Iterator[tuple[float, int]]:
+        """Train on the blocks that are left."""
         while self.done < self.total:
-            epoch, at = divmod(self.done, self.file.count)
-            yield epoch, sort_by_zones(self.file.read(at, BLOCK))
+            positions = sort_by_zones(self.file.read(self.done % self.file.count, BLOCK))
+            yield self.learn(positions) / len(positions), len(positions)
 
-    def run(self, epoch_done: Callable[[int], object] = lambda _: None) -> None:
-        """Train to the end, from the checkpoint if there is one. Call `epoch_done` with the number of each epoch."""
-        self.resume()
-        log = checkpoint.TrainingLog(self.folder, self.done)
-        saved = time.monotonic()
-        with Progress(POSITIONS, self.total, self.done, REPORT_SECONDS) as progress:
-            for epoch, positions in self.blocks():
-                rates = self.rates(epoch)
-                loss = self.learn(positions, rates) / len(positions)
-                self.done += len(positions)
-                epoch_ends = self.done % self.file.count == 0
-                log.add(self.done, loss, rates[0], epoch_ends)
-                due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
-                if due or epoch_ends:
-                    checkpoint.add_point(self.folder, self.curve, self.point(epoch))
-                    self.save()
-                    saved = time.monotonic()
-                if epoch_ends:
-                    epoch_done(epoch + 1)
-                progress.add(len(positions), note=f"squared error {loss:.5f}")
+    def rate(self) -> float:
+        return self.rates()[0]
 
-    def rates(self, epoch: int) -> list[float]:
+    def rates(self) -> list[float]:
         """Return the learning rates of the next block; they decay by epoch, and linearly within the last one."""
-        factor = self.plan.rate_decay**epoch
-        if epoch == self.plan.epochs - 1:
-            factor *= 1 - (1 - self.plan.last_decay) * (self.done % self.file.count) / self.file.count
-        return [rate * factor for rate in self.plan.rates]
+        epoch, at = divmod(self.done, self.file.count)
+        factor = self.settings.rate_decay**epoch
+        if epoch == self.settings.epochs - 1:
+            factor *= 1 - (1 - self.settings.last_decay) * at / self.file.count
+        return [rate * factor for rate in self.settings.rates]
 
-    def learn(self, positions: Positions, rates: list[float]) -> float:
+    def learn(self, positions: Positions) -> float:
         """Train on one block, each thread on its shard of every position. Return the squared error."""
-        arguments = (positions, rates, LOGIT, self.plan.result_share)
-        if self.plan.threads == 1:
+        arguments = (positions, self.rates(), LOGIT, self.result_share)
+        if self.settings.threads == 1:
             return self.trainer.learn(*arguments)
         rendezvous = Rendezvous()
         with ThreadPoolExecutor(2) as pool:
             jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *arguments) for shard in (0, 1)]
             return [job.result() for job in jobs].pop()
 
-    def point(self, epoch: int) -> dict[str, float]:
-        """Return a point of the curve."""
-        done, values = {"epoch": epoch + 1.0, "positions": float(self.done)}, self.trainer.values(self.held_out)
-        return done | agreement(values * LOGIT, self.held_out, self.plan.result_share)
+    def figures(self) -> dict[str, float]:
+        return agreement(self.trainer.values(self.held_out) * LOGIT, self.held_out, self.settings.results[-1])
 
-    def save(self) -> None:
-        """Write the changed parameters and the progress, from which the run continues bit for bit."""
-        arrays: dict[str, Any] = {"_positions": self.done}
+    def arrays(self) -> dict[str, Any]:
+        """Return the parameters that have changed."""
+        found: dict[str, Any] = {}
         for name in self.trainer.terms:
             parameters = self.trainer.parameters(name)
             initial = np.float32(self.initial_accumulator(name))
             indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
-            arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
-        checkpoint.save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
+            found |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
+        return found
 
-    def resume(self) -> None:
-        """Load the checkpoint, if there is one. ValueError if it is damaged or of another plan or corpus."""
-        with checkpoint.open_checkpoint(self.folder, self.identity) as saved:
-            if saved is None:
-                return
-            arrays, curve = saved
-            self.done, self.curve = checkpoint.checked_count(arrays["_positions"], self.total), curve
-            for name in self.trainer.terms:
-                self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
+    def restore(self, arrays: Any) -> None:
+        for name in self.trainer.terms:
+            self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
 
-    def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Quantise and write the weights with their card; return the size of the file."""
-        card = checkpoint.describe(self.plan.model, self.card, asdict(self.plan), self.done, self.curve)
-        with atomic_write(path) as part:
-            return save_weights(part, export(self.trainer), card | extra)
+    def write(self, path: Path) -> int:
+        return save_weights(path, export(self.trainer), self.describe())

@@ -10,7 +10,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from itertools import islice, product
@@ -22,7 +22,8 @@ from usi_engine.learn.corpus.sources import GameSource
 from usi_engine.learn.files import named_weights
 from usi_engine.learn.game import ScoredGame, SkippedItems, SourceError
 from usi_engine.learn.game_file import PACKED_SUFFIX, TEXT_SUFFIX, appending, complete_games, reserved
-from usi_engine.learn.player import Player, PlayRules, new_player
+from usi_engine.learn.player import FULL_WIDTH_NODES, Player, PlayRules, new_player, read_openings
+from usi_engine.learn.settings import OffGame, Rescore, Searches, SelfPlay
 from usi_engine.learn.workers import Work
 from usi_engine.progress import Progress
 
@@ -37,31 +38,49 @@ GameTask = tuple[str, int, int, int]  # start, number of the game, and the playe
 MakeGames = Callable[[Sequence[Player], int, ScoredGame], list[ScoredGame]]
 
 
-@dataclass(frozen=True)
-class PlayerPool:
-    """Names of evaluations, the rules by which they play, and the processes: a number, or HOST:PORT of a scheduler."""
-
-    weights: tuple[str, ...]
-    rules: PlayRules
-    threads: int = 1
-    scheduler: str = ""
-
-    def players(self) -> list[Player]:
-        """Return a player for each evaluation. WeightsError."""
-        return new_players(self.rules, *self.weights)
-
-    def made(self, command: str, **settings: Any) -> dict[str, Any]:
-        """Return how a command makes games, for the head of their file. OSError, WeightsError."""
-        weights = [*map(named_weights, self.weights)]
-        return {"command": command, "weights": weights, **asdict(self.rules), **settings}
-
-    def results(self, do: Callable[[list[Player], Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield `do(players, task)` for each task in order, see Work."""
-        return Work(new_players, (self.rules,), do, self.weights).results(tasks, self.threads, self.scheduler)
-
-
 def new_players(rules: PlayRules, *weights: str) -> list[Player]:
+    """Return a player for each evaluation. WeightsError."""
     return [new_player(rules, name) for name in weights]
+
+
+def play_rules(settings: Searches) -> PlayRules:
+    """Return the rules by which the players of a command search and play."""
+    rules = PlayRules(nodes=settings.nodes, full_width=settings.nodes <= FULL_WIDTH_NODES, seed=settings.seed)
+    if not isinstance(settings, SelfPlay):
+        return rules
+    return replace(
+        rules,
+        random_plies=settings.opening_plies,
+        opening_margin=settings.opening_margin,
+        later_random_share=settings.random_moves,
+        play_out_share=settings.play_out,
+        longest=settings.longest,
+    )
+
+
+def results(settings: Searches, do: Callable[[list[Player], Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+    """Yield `do(players, task)` for each task in order, see Work."""
+    work = Work(new_players, (play_rules(settings),), do, settings.weights)
+    return work.results(tasks, settings.threads, settings.scheduler)
+
+
+def made(settings: Searches, command: str, **others: Any) -> dict[str, Any]:
+    """Return how a command makes games, for the head of their file. OSError, WeightsError."""
+    weights = [*map(named_weights, settings.weights)]
+    return {"command": command, **settings.made, "weights": weights, **others}
+
+
+def make_file(settings: Searches) -> dict[str, Any]:
+    """Continue the file of games that the settings describe; return the number of `games` made or read now.
+
+    SourceError, OSError, WeightsError.
+    """
+    if isinstance(settings, SelfPlay):
+        return selfplay(settings)
+    if isinstance(settings, Rescore):
+        return rescore(settings)
+    assert isinstance(settings, OffGame)
+    return append_off_game(settings)
 
 
 # ---- self-play ----
@@ -91,29 +110,31 @@ def play_again(players: Sequence[Player], game: ScoredGame, task: GameTask, know
     return next((other for other in others if other.key not in known), game)
 
 
-def selfplay(pool: PlayerPool, openings: Sequence[str], path: Path, games: int) -> int:
-    """Append games to `path` until it has `games`; return the number played now.
+def selfplay(settings: SelfPlay) -> dict[str, Any]:
+    """Append games until the file has as many as it should.
 
     Each game is played by a pair of networks, all pairs in turn. A game that is already in the file is replaced by
-    another one with the same number. SourceError, OSError, WeightsError.
+    another one with the same number.
     """
     players: list[Player] = []
+    openings = read_openings(settings.openings)
     digest = sha256("\n".join(openings).encode()).hexdigest()[:16]
+    head = made(settings, "selfplay", openings=digest)
     with (
-        reserved(path, pool.made("selfplay", openings=digest), TEXT_SUFFIX, PACKED_SUFFIX) as head,
-        appending(path, head) as file,
-        Progress("games", games, len(file.keys)) as progress,
+        reserved(settings.out, head, TEXT_SUFFIX, PACKED_SUFFIX) as line,
+        appending(settings.out, line) as file,
+        Progress("games", settings.games, len(file.keys)) as progress,
     ):
-        known, numbers = set(file.keys), range(len(file.keys), games)
-        tasks, again = (game_tasks(openings, len(pool.weights), pool.rules.seed, numbers) for _ in range(2))
-        for task, game in zip(again, pool.results(play_task, tasks), strict=True):
+        known, numbers = set(file.keys), range(len(file.keys), settings.games)
+        tasks, again = (game_tasks(openings, len(settings.weights), settings.seed, numbers) for _ in range(2))
+        for task, game in zip(again, results(settings, play_task, tasks), strict=True):
             if game.key in known:
-                players = players or pool.players()
+                players = players or new_players(play_rules(settings), *settings.weights)
                 game = play_again(players, game, task, known)  # noqa: PLW2901
             known.add(game.key)
             file.add(game)
             progress.add(1, len(game.moves))
-    return len(numbers)
+    return {"games": len(numbers)}
 
 
 # ---- games made of games ----
@@ -132,25 +153,24 @@ def make_games(
         return [game] * stays, skipped
 
 
-def append_games(
-    pool: PlayerPool, paths: list[Path], out: Path, make: MakeGames, *, head: str, begun: int, stays: bool
-) -> tuple[int, SkippedItems]:
-    """Append to `out` what `make` makes of each game of `paths` after the first `begun`, in order.
+def append_games(settings: OffGame | Rescore, head: str, make: MakeGames, begun: int, *, stays: bool) -> dict[str, Any]:
+    """Append what `make` makes of each game after the first `begun`, in order.
 
-    Return the number of these games and the unusable items. SourceError, OSError, WeightsError.
+    Return the number of these games, and a line about items that cannot be used.
     """
-    source, skipped, total = GameSource(paths), SkippedItems(), sum(1 for _ in GameSource(paths).games())
+    source, skipped = GameSource(settings.games), SkippedItems()
+    total = sum(1 for _ in GameSource(settings.games).games())
     tasks = ((*numbered, make, stays) for numbered in source.games() if numbered[0] > begun)
-    with appending(out, head) as file, Progress("games", total, begun) as progress:
-        for games, faults in pool.results(make_games, tasks):
+    with appending(settings.out, head) as file, Progress("games", total, begun) as progress:
+        for games, faults in results(settings, make_games, tasks):
             for game in games:
                 file.add(game)
             skipped.join(faults)
             progress.add(1, sum(len(game.moves) for game in games))
     skipped.join(source.skipped)
-    if not out.stat().st_size:
-        raise SourceError(f"no game for {out}{': ' if skipped.count else ''}{skipped.line}")
-    return total - begun, skipped
+    if not settings.out.stat().st_size:
+        raise SourceError(f"no game for {settings.out}{': ' if skipped.count else ''}{skipped.line}")
+    return {"games": total - begun, "skipped": skipped.line}
 
 
 def plies_to_score(game: ScoredGame, rng: random.Random, share: float) -> set[int]:
@@ -162,7 +182,7 @@ def plies_to_score(game: ScoredGame, rng: random.Random, share: float) -> set[in
 
 def rescored(players: Sequence[Player], number: int, game: ScoredGame, share: float) -> list[ScoredGame]:
     """Return the game with the scores of new searches. ValueError for an illegal move."""
-    player = players[0]
+    player = players[number % len(players)]
     chosen = plies_to_score(game, random.Random(f"{player.rules.seed} {number}"), share)
     scores = list(game.scores)
     board = Board(game.start)
@@ -174,28 +194,20 @@ def rescored(players: Sequence[Player], number: int, game: ScoredGame, share: fl
     return [replace(game, scores=scores)]
 
 
-def rescore(pool: PlayerPool, paths: list[Path], out: Path, share: float) -> tuple[int, SkippedItems]:
-    """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again.
+def rescore(settings: Rescore) -> dict[str, Any]:
+    """Append the games that the file lacks, with a share of the positions searched again.
 
-    Moves and results stay. A game with an illegal move stays as it is, because a resumed run counts the games. Return
-    the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
+    Moves and results stay. A game with an illegal move stays as it is, because a resumed run counts the games.
     """
-    with reserved(out, pool.made("rescore", share=share), TEXT_SUFFIX, inputs=paths) as head:
+    out, make = settings.out, partial(rescored, share=settings.share)
+    with reserved(out, made(settings, "rescore"), TEXT_SUFFIX, inputs=settings.games) as head:
         keys = [game.key for game, _ in complete_games(out)] if out.exists() else []
-        if [game.key for _, _, game in islice(GameSource(paths).games(), len(keys))] != keys:
+        if [game.key for _, _, game in islice(GameSource(settings.games).games(), len(keys))] != keys:
             raise SourceError(f"--out {out}: its games are not the first of the input; nothing is added to this file")
-        return append_games(pool, paths, out, partial(rescored, share=share), head=head, begun=len(keys), stays=True)
+        return append_games(settings, head, make, len(keys), stays=True)
 
 
 # ---- off-game positions ----
-
-
-@dataclass(frozen=True)
-class OffGamePlan:
-    """Numbers of positions."""
-
-    positions: int = 20  # of each game
-    samples: int = 4  # most positions of each search
 
 
 def boards_to_search(game: ScoredGame, rng: random.Random, count: int) -> Iterator[Board]:
@@ -223,7 +235,7 @@ def sampled(player: Player, board: Board, rng: random.Random, samples: int) -> l
     return [sample for sample in boards if sample.legal_moves()]
 
 
-def off_game(players: Sequence[Player], number: int, game: ScoredGame, plan: OffGamePlan) -> list[ScoredGame]:
+def off_game(players: Sequence[Player], number: int, game: ScoredGame, plan: OffGame) -> list[ScoredGame]:
     """Return the positions of one game. ValueError for an illegal move."""
     sampler, scorer = players[0], players[number % len(players)]
     rng, found = random.Random(f"{sampler.rules.seed} {number}"), list[ScoredGame]()
@@ -251,16 +263,15 @@ def games_sampled(path: Path) -> int:
     return done
 
 
-def append_off_game(pool: PlayerPool, paths: list[Path], out: Path, plan: OffGamePlan) -> tuple[int, SkippedItems]:
-    """Append off-game positions of each game of `paths` to `out`; return the number of games read by this call.
+def append_off_game(settings: OffGame) -> dict[str, Any]:
+    """Append off-game positions of each game.
 
     A search spends most of its nodes after moves that no game contains, and evaluates there: a network that learned
     from games alone is worst in the positions that the search relies on. Each is written as a game of one move: the
     result of the game that was searched, `off-game` and that game's number, the position, its best move and score.
 
-    The searches of the pool's first player are sampled; its players score in turn, a game each.
-    Also return the unusable items. SourceError, OSError, WeightsError.
+    The searches of the first player are sampled; all players score in turn, a game each.
     """
-    make = partial(off_game, plan=plan)
-    with reserved(out, pool.made("off-game", **asdict(plan)), TEXT_SUFFIX, inputs=paths) as head:
-        return append_games(pool, paths, out, make, head=head, begun=games_sampled(out), stays=False)
+    with reserved(settings.out, made(settings, "off-game"), TEXT_SUFFIX, inputs=settings.games) as head:
+        make = partial(off_game, plan=settings)
+        return append_games(settings, head, make, games_sampled(settings.out), stays=False)

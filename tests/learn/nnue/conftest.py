@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from core_ext.board import Board
-from tests.learn.helpers import random_game, walked_positions
-from usi_engine.learn.corpus.build import build_corpus
+from tests.learn.helpers import build_corpus, random_game, walked_positions
 from usi_engine.learn.corpus.chances import Positions
 
 torch.set_num_threads(1)  # small networks, beside other tests
@@ -30,7 +29,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     games = folder / "games.tsv"
     games.write_text("".join(random_game(seed, 100, by_material) for seed in range(40)))
-    build_corpus([games], folder, every=4, leaves=None)
+    build_corpus([games], folder, every=4, leaves="none")
     return folder
 
 

@@ -38,7 +38,8 @@ Walked = list[tuple[str, Positions]]
 def noisy(name: str, seed: int = 2) -> tuple[Network, Expander]:
     """Return a network with random weights everywhere, and its inputs."""
     architecture, random = parse_name(name), torch.Generator().manual_seed(seed)
-    network, expander = initialised(architecture, "cpu", seed), Expander(architecture, "cpu", 0.3)
+    network, expander = initialised(architecture, "cpu", seed), Expander(architecture, "cpu")
+    expander.result_share.fill_(0.3)
     with torch.no_grad():
         for parameter, value in network.parameters.items():
             value.add_(torch.randn(value.shape, generator=random) * NOISE.get(parameter, 3000))

@@ -14,27 +14,35 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from core_ext.engine import Network
 from tests.learn.nnue.test_model import play, words_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.network_file import read_network
 from usi_engine.files import KeptRows
-from usi_engine.learn.checkpoint import LOG
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.batches import Batches, Mirror, training_file
-from usi_engine.learn.corpus.chances import Positions
+from usi_engine.learn.corpus.chances import Positions, targets
 from usi_engine.learn.nnue.inputs import PLY
 from usi_engine.learn.nnue.model import summed_loss
-from usi_engine.learn.nnue.plan import NetworkPlan
-from usi_engine.learn.nnue.train import NetworkTraining, draw_curve, fit_progress, train_network
+from usi_engine.learn.nnue.train import NetworkTraining, draw_curve, fit_progress
+from usi_engine.learn.settings import TrainNetwork
+from usi_engine.learn.training import LOG, Log
 
-PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
-SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)
+PLAN = TrainNetwork(
+    corpus=Path(), out=Path("nn.bin"), network="NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu",
+    note="a test",
+)  # fmt: skip
+SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", results=(0.1,))
 
 
-def train(corpus: Path, folder: Path, plan: NetworkPlan = PLAN) -> NetworkTraining:
-    training = NetworkTraining(corpus, folder, plan)
+def new_training(corpus: Path, folder: Path, plan: TrainNetwork = PLAN) -> NetworkTraining:
+    return NetworkTraining(replace(plan, corpus=corpus, out=folder / "nn.bin"))
+
+
+def train(corpus: Path, folder: Path, plan: TrainNetwork = PLAN) -> NetworkTraining:
+    training = new_training(corpus, folder, plan)
     training.run()
     return training
 
@@ -83,18 +91,18 @@ def test_a_damaged_position_is_named(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_rates_warm_up_and_fall_by_a_cosine(corpus: Path, tmp_path: Path) -> None:
-    training, rates = NetworkTraining(corpus, tmp_path, PLAN), []
-    for step in range(training.total):
+    training, rates = new_training(corpus, tmp_path, PLAN), []
+    for step in range(0, training.total, training.batches.size):
         training.done = step
         rates.append(training.rate())
     top = rates.index(max(rates))
-    assert 0.15 < top / training.total < 0.3 and max(rates) < PLAN.rate
+    assert 0.15 < top / len(rates) < 0.3 and max(rates) < PLAN.rate
     assert rates[0] < 0.1 * PLAN.rate and rates[-1] == pytest.approx(0.01 * PLAN.rate, rel=0.05)
     assert all(np.diff(rates[: top + 1]) > 0) and all(np.diff(rates[top:]) < 0)
 
 
 @pytest.mark.parametrize("plan", [PLAN, SHARED], ids=["K+P", "shared rows"])
-def test_training_lowers_the_divergence(corpus: Path, tmp_path: Path, plan: NetworkPlan) -> None:
+def test_training_lowers_the_divergence(corpus: Path, tmp_path: Path, plan: TrainNetwork) -> None:
     """The figures of rounded weights stay near those of the float weights."""
     training = train(corpus, tmp_path, replace(plan, epochs=4, batch=128))
     first, last = training.curve[0], training.curve[-1]
@@ -113,12 +121,36 @@ def test_the_loss_may_be_a_power_of_the_error(corpus: Path, tmp_path: Path) -> N
     assert training.curve[-1]["divergence"] < training.curve[0]["divergence"] != usual.curve[0]["divergence"]
 
 
+def test_results_may_have_a_schedule(corpus: Path, tmp_path: Path) -> None:
+    """The targets of the last step have nearly the last share; the figures have it from the start."""
+    training = train(corpus, tmp_path, replace(PLAN, results=(0.0, 0.0, 0.6)))
+    training.done = training.total * 3 // 4
+    assert training.result_share == pytest.approx(0.3)
+    words = words_of(training.held_out)
+    expected = targets(training.held_out, float(training.expander.result_share))
+    found = training.expander.targets(words).numpy()
+    assert found == pytest.approx(np.where(training.held_out["side"] == 1, 1 - expected, expected), abs=1e-4)
+    assert 0.55 < float(training.expander.result_share) < 0.6
+    assert training.figures()["divergence"] == training.curve[-1]["divergence"]
+
+
+def test_tensorboard_reads_the_log(corpus: Path, tmp_path: Path) -> None:
+    training = train(corpus, tmp_path)
+    events = EventAccumulator(str(training.folder)).Reload()
+    rows = KeptRows(training.folder / LOG).rows
+    for name in ("loss", "rate", "positions_a_second"):
+        found = [(event.step, event.tensor_proto.float_val[0]) for event in events.Tensors(name)]
+        assert found == [(row["positions"], pytest.approx(row[name])) for row in rows]
+    shown = [event.tensor_proto.float_val[0] for event in events.Tensors("held_out/divergence")]
+    assert shown == pytest.approx([point["divergence"] for point in training.curve])
+
+
 def test_a_finished_run_goes_on_for_more_epochs(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     train(corpus, tmp_path, replace(PLAN, epochs=2))
     more = train(corpus, tmp_path, PLAN)
     assert more.done == more.total == trained.total and [point["epoch"] for point in more.curve] == [1, 2, 3]
-    assert [row["positions"] for row in KeptRows(tmp_path / LOG).rows][-1] == more.done * PLAN.batch
-    unfinished = NetworkTraining(corpus, tmp_path, replace(PLAN, epochs=4))
+    assert [row["positions"] for row in KeptRows(more.folder / LOG).rows][-1] == more.done
+    unfinished = new_training(corpus, tmp_path, replace(PLAN, epochs=4))
     unfinished.resume()
     unfinished.save()  # before its last epoch
     for epochs in (3, 5):
@@ -131,10 +163,10 @@ def test_networks_of_some_epochs_stay(
 ) -> None:
     """Without matplotlib there are no curves. The log has each epoch's end and the rates of training."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    train_network(PLAN, corpus, tmp_path / "nn.bin", {}, keep=2)
+    new_training(corpus, tmp_path, replace(PLAN, keep=2)).finish()
     names = {"nn.2.bin", "nn.2.card.json", "nn.bin", "nn.card.json", "nn.bin.run"}
     assert {path.name for path in tmp_path.iterdir()} == names
-    trained.export(tmp_path / "other.bin", {})
+    trained.export(tmp_path / "other.bin")
     whole, kept = (tmp_path / "nn.bin").read_bytes(), (tmp_path / "nn.2.bin").read_bytes()
     assert whole == (tmp_path / "other.bin").read_bytes() and kept != whole and len(kept) == len(whole)
     rows = KeptRows(tmp_path / "nn.bin.run" / LOG).rows
@@ -152,11 +184,11 @@ def test_the_same_seed_gives_the_same_bytes(corpus: Path, trained: NetworkTraini
 def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The weights of progress are fitted only once."""
     plan = replace(SHARED, network="SFNN_ka2_64_7_16_progress4", checkpoint_minutes=0.0, epochs=2)
-    whole, broken = train(corpus, tmp_path / "whole", plan), NetworkTraining(corpus, tmp_path / "broken", plan)
+    whole, broken = train(corpus, tmp_path / "whole", plan), new_training(corpus, tmp_path / "broken", plan)
     learn = broken.learn
 
     def interrupted(*given: Any) -> Any:
-        if broken.done == broken.total // 2 + 3:
+        if broken.done == broken.total // 2 + 3 * plan.batch:
             raise KeyboardInterrupt
         return learn(*given)
 
@@ -171,7 +203,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, mo
 
 
 def test_progress_uses_all_stacks_equally(corpus: Path, tmp_path: Path) -> None:
-    training = NetworkTraining(corpus, tmp_path, replace(PLAN, network="SFNN_ka2_64_7_16_progress4", epochs=40))
+    training = new_training(corpus, tmp_path, replace(PLAN, network="SFNN_ka2_64_7_16_progress4", epochs=40))
     training.fit_progress()
     positions = training_file(corpus).read()
     inputs = training.expander(words_of(positions), torch.zeros(len(positions), dtype=torch.long))
@@ -187,8 +219,8 @@ def test_progress_uses_all_stacks_equally(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_dead_units_are_reported(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    training = NetworkTraining(corpus, tmp_path, PLAN)
-    training.measure()
+    training = new_training(corpus, tmp_path, PLAN)
+    training.measure(Log(tmp_path, 0))
     assert "units have died" in capsys.readouterr().out
 
 
@@ -206,7 +238,7 @@ def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_
     for found, expected in zip(curve, trained.curve, strict=True):
         assert found["divergence"] == pytest.approx(expected["divergence"], rel=0.02)
     card = json.loads((tmp_path / "nn.card.json").read_text())
-    assert card["positions_learned"] == trained.done * 64
+    assert card["positions_learned"] == trained.done
 
 
 # ---- files ----
@@ -214,13 +246,15 @@ def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_
 
 def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
     """Play with the file gives exactly the values that training measured, without the tempo."""
-    size = trained.export(tmp_path / "nn.bin", {"note": "a test"})
+    found = trained.export(tmp_path / "nn.bin")
     draw_curve([{"epoch": 1.0}], tmp_path / "empty.png", "no positions were held out")
-    assert size == (tmp_path / "nn.bin").stat().st_size and (tmp_path / "nn.png").stat().st_size > 1000
+    assert (
+        found["megabytes"] * 1e6 == (tmp_path / "nn.bin").stat().st_size and (tmp_path / "nn.png").stat().st_size > 1000
+    )
     network, card = read_network(tmp_path / "nn.bin"), json.loads((tmp_path / "nn.card.json").read_text())
     assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == PLAN.network
     assert card["plan"]["epochs"] == 3 and card["held_out"] == trained.curve[-1]
-    assert card["positions_learned"] == trained.done * PLAN.batch and card["tempo_left_out"] == PLAN.tempo
+    assert card["positions_learned"] == trained.done and card["tempo_left_out"] == PLAN.tempo
     assert network.architecture.name == PLAN.network
     chosen = trained.held_out[:100]
     rows, bias = np.asarray(network.weight, int), np.asarray(network.bias, int)
@@ -229,7 +263,7 @@ def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_p
 
 
 def test_the_value_of_play_is_that_of_training(trained: NetworkTraining, walked: Any, tmp_path: Path) -> None:
-    trained.export(tmp_path / "nn.bin", {})
+    trained.export(tmp_path / "nn.bin")
     positions = np.array([position for _, position in walked])
     expected = trained.values(positions, True) * (1 - 2.0 * positions["side"]) - PLAN.tempo
     assert play(tmp_path / "nn.bin", [sfen for sfen, _ in walked]) == [int(value) for value in expected]
@@ -238,26 +272,26 @@ def test_the_value_of_play_is_that_of_training(trained: NetworkTraining, walked:
 @pytest.mark.parametrize("tempo", [0, PLAN.tempo])
 def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path, tempo: int) -> None:
     """The start has the tempo that its card left out; the new plan's does not matter. Without a card it has none."""
-    trained.export(tmp_path / "nn.bin", {})
+    trained.export(tmp_path / "nn.bin")
     plan = replace(PLAN, warm_start=str(tmp_path), tempo=tempo)
     expected = trained.values(trained.held_out, True)
-    start = NetworkTraining(corpus, tmp_path / "warm", plan)
+    start = new_training(corpus, tmp_path / "warm", plan)
     assert start.values(trained.held_out, True).tolist() == expected.tolist()
     assert main(["train", str(corpus), "--network", SHARED.network, "--out", str(tmp_path / "b.bin"), "--warm-start",
                  str(tmp_path)]) == 2  # fmt: skip
     (tmp_path / "nn.card.json").unlink()
     lower = expected - PLAN.tempo * (1 - 2.0 * trained.held_out["side"])
-    start = NetworkTraining(corpus, tmp_path / "warm", plan)
+    start = new_training(corpus, tmp_path / "warm", plan)
     assert start.values(trained.held_out, True).tolist() == lower.tolist()
 
 
 def test_a_checkpoint_of_another_start_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     """A network of the same name that was trained again."""
     start = tmp_path / "nn.bin"
-    trained.export(start, {})
+    trained.export(start)
     plan = replace(PLAN, warm_start=str(start), epochs=1)
     train(corpus, tmp_path / "run", plan)
-    NetworkTraining(corpus, tmp_path / "other", PLAN).export(start, {})
+    new_training(corpus, tmp_path / "other", PLAN).export(start)
     with pytest.raises(ValueError, match=r"another plan \(warm_start "):
         train(corpus, tmp_path / "run", plan)
 
@@ -266,10 +300,10 @@ def test_a_checkpoint_of_another_start_is_refused(corpus: Path, trained: Network
 def test_a_start_with_a_damaged_card_is_refused(
     corpus: Path, trained: NetworkTraining, tmp_path: Path, text: str
 ) -> None:
-    trained.export(tmp_path / "nn.bin", {})
+    trained.export(tmp_path / "nn.bin")
     (tmp_path / "nn.card.json").write_text(text)
     with pytest.raises(ValueError, match=r"nn\.card\.json"):
-        NetworkTraining(corpus, tmp_path / "run", replace(PLAN, warm_start=str(tmp_path / "nn.bin")))
+        new_training(corpus, tmp_path / "run", replace(PLAN, warm_start=str(tmp_path / "nn.bin")))
 
 
 def test_one_command_makes_a_network_to_play_with(

@@ -9,7 +9,7 @@ Several processes may work on the chunks; the corpus does not depend on their nu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from usi_engine.learn.corpus.chances import Positions, averaged, smoothed
 from usi_engine.learn.corpus.sources import Chunk, detect_format, read_chunks
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import Item, SkippedItems, SourceError, ValuedMoves
+from usi_engine.learn.settings import NO_LEAVES, Corpus
 from usi_engine.learn.workers import Work
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.faults import Fault
@@ -131,11 +132,12 @@ def batched(parts: Iterable[Positions]) -> Iterator[Positions]:
         yield np.concatenate(waiting)
 
 
-def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: SkippedItems) -> tuple[int, int]:
+def finish(buckets: Buckets, settings: Corpus, skipped: SkippedItems) -> tuple[int, int]:
     """Clean, shuffle and join the buckets; return the numbers of training and of held-out positions.
 
     The old corpus stays until the new one is complete. OSError; SourceError if there is no training position.
     """
+    folder, every, seed = settings.out, settings.every, settings.seed
     random, counts = np.random.default_rng(seed), [0, 0]
     total = sum(path.stat().st_size for path in buckets.paths) // TRAINING_POSITION.itemsize
     with (
@@ -157,10 +159,10 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
     return counts[0], counts[1]
 
 
-def all_chunks(paths: Iterable[Path], also: Iterable[Path], smooth: float) -> Iterator[ChunkTask]:
-    """Yield the chunks of all files in order; only games of `paths` are numbered."""
-    yield from (ChunkTask(chunk, True, smooth) for path in paths for chunk in read_chunks(path))
-    yield from (ChunkTask(chunk, False, smooth) for path in also for chunk in read_chunks(path))
+def all_chunks(settings: Corpus) -> Iterator[ChunkTask]:
+    """Yield the chunks of all files in order; games of `also` are not numbered."""
+    for paths, numbered in ((settings.games, True), (settings.also, False)):
+        yield from (ChunkTask(chunk, numbered, settings.smooth) for path in paths for chunk in read_chunks(path))
 
 
 def check_inputs(paths: Iterable[Path], leaves: str | None) -> None:
@@ -177,38 +179,29 @@ def identity(path: Path) -> list[Any]:
     return [str(path.resolve()), *([found.st_size, found.st_mtime_ns] if found else [])]
 
 
-def build_corpus(
-    paths: Sequence[Path],
-    folder: Path,
-    every: int = 50,
-    seed: int = 1,
-    *,
-    also: Sequence[Path] = (),
-    leaves: str | None = None,
-    smooth: float = 0.0,
-    threads: int = 1,
-) -> dict[str, Any]:
-    """Read the files, write the corpus into `folder` and return its card. No game of `also` is held out.
+def build_corpus(settings: Corpus) -> dict[str, Any]:
+    """Read the files, write the corpus and return its card, and in `skipped` a line about what it cannot use.
 
-    If `leaves` names weights, captures give quiescence leaves by these weights. `smooth` is the share of later scores,
-    as in `smoothed`. The same call resumes an interrupted one. SourceError, OSError, WeightsError.
+    The same call resumes an interrupted one. SourceError, OSError, WeightsError.
     """
+    paths, also, folder = settings.games, settings.also, settings.out
+    leaves = None if settings.leaves == NO_LEAVES else settings.leaves
     if not (paths or also):
         raise SourceError("no files of games")
     make_folder(folder)
     check_inputs([*paths, *also], leaves)  # before the progress of another command is removed
-    settings = {"every": every, "seed": seed, "leaves": leaves, "smooth": smooth, "version": __version__}
+    made = {name: getattr(settings, name) for name in ("smooth", "every", "seed")}
     inputs = [[identity(path) for path in some] for some in (paths, also, [Path(leaves)] if leaves else [])]
-    buckets = Buckets(folder, seed, settings | {"inputs": inputs})
+    buckets = Buckets(folder, settings.seed, made | {"leaves": leaves, "version": __version__, "inputs": inputs})
     totals = buckets.totals
     try:
-        tasks = islice(all_chunks(paths, also, smooth), totals.chunks, None)
-        parts = Work(new_reader, (leaves,), read_chunk).results(tasks, threads)
+        tasks = islice(all_chunks(settings), totals.chunks, None)
+        parts = Work(new_reader, (leaves,), read_chunk).results(tasks, settings.threads)
         for positions in batched(renumbered(parts, totals)):
             buckets.add(positions)
             buckets.note()
         buckets.close()
-        training, held_out = finish(buckets, folder, every, seed, totals.skipped)
+        training, held_out = finish(buckets, settings, totals.skipped)
     except BaseException as error:
         buckets.stop(resumable=not isinstance(error, ValueError))
         raise
@@ -216,7 +209,6 @@ def build_corpus(
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
     counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
     sizes = {"training": training, "held_out": held_out, "result_unit": RESULT_UNIT}
-    made = {"smooth": smooth, "every": every, "seed": seed}
     card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | sizes | made
     write_json(folder / CARD, card)
-    return card
+    return card | {"skipped": totals.skipped.line}

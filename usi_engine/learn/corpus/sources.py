@@ -21,6 +21,7 @@ from usi_engine.files import atomic_write
 from usi_engine.learn.corpus import packed, packed_games
 from usi_engine.learn.files import check_exportable, check_output, check_suffix
 from usi_engine.learn.game import HEAD, Item, ScoredGame, SkippedItems, SourceError, clamped_score, parse_line
+from usi_engine.learn.settings import Export
 from usi_engine.progress import Progress
 from usi_engine.records.faults import Fault, RecordError
 from usi_engine.records.formats import SUFFIXES
@@ -178,15 +179,16 @@ class GameSource:
                     self.skipped.add(chunk.place(index), item.reason if isinstance(item, Fault) else NOT_A_GAME)
 
 
-def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
+def export_packed(settings: Export) -> dict[str, Any]:
     """Write every scored position of the games with its move and result, for trainers of other programs.
 
-    Return the number of positions, and the items that cannot be used. SourceError, OSError.
+    Return the number of `positions`, and in `skipped` a line about what cannot be used. SourceError, OSError.
     """
+    out = settings.out
     check_suffix(out, *packed.WRITERS)
-    check_output(out, paths)
+    check_output(out, settings.games)
     check_exportable(out)
-    write, source = packed.WRITERS[out.suffix.lower()], GameSource(paths)
+    write, source = packed.WRITERS[out.suffix.lower()], GameSource(settings.games)
     with Progress("games") as progress, atomic_write(out) as part, part.open("wb") as file:
         for _, place, game in source.games():
             try:
@@ -200,4 +202,4 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
             progress.add(1, len(positions))
         if not progress.positions:
             raise SourceError(f"no position for {out}{': ' if source.skipped.count else ''}{source.skipped.line}")
-    return progress.positions, source.skipped
+    return {"positions": progress.positions, "skipped": source.skipped.line}

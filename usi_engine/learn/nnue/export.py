@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from torch import Tensor
 from core_ext.engine import BONAPIECES, SQUARES
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.names import INTERNAL, PACKAGED
-from usi_engine.evaluation.network_file import NetworkFile, layer_shapes, pack_dense, read_network
+from usi_engine.evaluation.network_file import NetworkFile, layer_shapes, network_path, pack_dense, read_network
 from usi_engine.learn.nnue.model import LAYERS, Network, shard_of_inputs
-from usi_engine.learn.nnue.plan import tempo_left_out
+from usi_engine.learn.settings import MOST_TEMPO
 from usi_engine.usi.options import FV_SCALE
 
+CARD_SUFFIX = ".card.json"
+TEMPO_KEY = "tempo_left_out"
 DITHER = 0.98  # units; a sum of parts of a row is not exact
 LARGEST_ROW = 32767  # of a transformer's weights in memory; twice the file's in an SFNN
 
@@ -111,6 +114,23 @@ def dither(network: Network, seed: int) -> None:
             if network.offsets is None or name not in ("rows", "offsets"):  # which are rounded with the own rows
                 value.add_(((torch.rand(value.shape, generator=random) - 0.5) * DITHER).to(network.device))
         network.keep_in_range()
+
+
+def tempo_left_out(network: str | Path) -> int:
+    """Return the centipawns of tempo that a network (file or folder) leaves out of its values; 0 without a card.
+
+    OSError; ValueError if the card is damaged.
+    """
+    card = network_path(Path(network).expanduser()).with_suffix(CARD_SUFFIX)
+    if not card.exists():
+        return 0
+    try:
+        found = json.loads(card.read_text(encoding="utf-8")).get(TEMPO_KEY, 0)  # other programs' cards lack it
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{card} is damaged: {type(error).__name__} {error}") from None
+    if type(found) is not int or not 0 <= found <= MOST_TEMPO:
+        raise ValueError(f"{card}: its tempo is {str(found)[:80]}, not 0 to {MOST_TEMPO}")
+    return found
 
 
 def warm_start(network: Network, name: str, seed: int) -> tuple[int, npt.NDArray[np.int32]]:

@@ -148,9 +148,9 @@ def own_kings(words: Tensor, sides: Tensor) -> Tensor:
 class Expander:
     """The features, layer stacks and targets of positions on one device."""
 
-    def __init__(self, architecture: Architecture, device: str, result_share: float) -> None:
+    def __init__(self, architecture: Architecture, device: str) -> None:
         self.architecture, self.kind = architecture, architecture.feature_set
-        self.result_share = result_share
+        self.result_share = torch.zeros((), device=device)  # in the targets
         self.fixed_blocks = device.startswith("cuda")
         self.views = torch.from_numpy(piece_views()).to(device).flatten()
         self.squares = torch.from_numpy(np.stack([np.arange(SQUARES), MIRROR_SQUARE])).to(device).flatten()

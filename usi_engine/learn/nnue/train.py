@@ -1,4 +1,4 @@
-"""Training of networks (nn.bin): steps of Adam, checkpoints, figures on held-out games, export with a card.
+"""Training of networks (nn.bin): steps of Adam, figures on held-out games, export with a card.
 
 The recipe: quiet positions mirrored at random, a warm-up and a cosine schedule of the rate, weight decay on the
 transformer alone, and quantisation-aware last steps, with weights and activations rounded as in play.
@@ -7,10 +7,8 @@ transformer alone, and quantisation-aware last steps, with weights and activatio
 from __future__ import annotations
 
 import math
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,23 +21,21 @@ from torch import Tensor
 
 from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
+from usi_engine.evaluation.load import NETWORK_SUFFIXES
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.evaluation.parts import BONAPIECES, SQUARES
-from usi_engine.files import atomic_write, make_folder, write_json
-from usi_engine.learn import checkpoint
-from usi_engine.learn.corpus.batches import Batches, Mirror, PositionFile, fingerprint, load_card, training_file
+from usi_engine.files import write_json
+from usi_engine.learn.checkpoint import Curve
+from usi_engine.learn.corpus.batches import Batches, Mirror
 from usi_engine.learn.corpus.chances import Positions, agreement, scores_differ
-from usi_engine.learn.files import HELD_OUT
-from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, join_ranks
-from usi_engine.learn.nnue.export import active_order, to_file, warm_start
+from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, first_sentence, join_ranks
+from usi_engine.learn.nnue.export import CARD_SUFFIX, TEMPO_KEY, active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import LISTED, PLY, Expander, Inputs, compact
 from usi_engine.learn.nnue.model import STEP_SIZES, TRANSFORMER, initialised
-from usi_engine.learn.nnue.plan import CARD_SUFFIX, TEMPO_KEY, NetworkPlan
-from usi_engine.progress import Progress
+from usi_engine.learn.settings import TrainNetwork
+from usi_engine.learn.training import TrainingRun
 from usi_engine.usi.options import FV_SCALE
 
-REPORT_SECONDS = 2.0
-REPORT_STEPS = 16  # between readings of the loss, which wait for the device
 WARM_UP_STEPS = 300
 PROGRESS_STEPS = 400
 PROGRESS_UNIT = 65536  # of a logit
@@ -85,82 +81,63 @@ def read_progress(expander: Expander) -> tuple[int, npt.NDArray[np.int32]]:
     return expander.progress_bias, expander.progress.cpu().numpy().astype(np.int32)
 
 
-class NetworkTraining:
-    """A training run in a folder with its checkpoint and curve."""
+class NetworkTraining(TrainingRun):
+    """A training of a network by Adam."""
 
-    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan) -> None:
-        self.plan, self.folder = plan, folder
-        self.device = choose_device(plan.device, plan.threads)
+    settings: TrainNetwork
+
+    def __init__(self, settings: TrainNetwork) -> None:
+        super().__init__(settings, NETWORK_SUFFIXES)
+        self.device = choose_device(settings.device, settings.threads)
         self.ranks = join_ranks(self.device)
-        self.is_cuda = self.device.startswith("cuda")
-        self.card = load_card(corpus)
-        self.held_out = PositionFile(corpus / HELD_OUT).read()
-        file = training_file(corpus, plan.positions)
-        self.batches = Batches(file, plan.batch, plan.seed, self.ranks.rank, self.ranks.count, convert=self.to_device)
-        architecture = parse_name(plan.network)
-        self.network = initialised(architecture, self.device, plan.seed)
-        self.expander = Expander(architecture, self.device, plan.result_share)
-        if plan.warm_start:
-            self.expander.set_progress(*warm_start(self.network, plan.warm_start, plan.seed))
-        self.identity = checkpoint.identify(asdict(plan), fingerprint(corpus))
+        self.is_first, self.is_cuda = self.ranks.is_first, self.device.startswith("cuda")
+        share = self.ranks.rank, self.ranks.count
+        self.batches = Batches(self.file, settings.batch, settings.seed, *share, convert=self.to_device)
+        self.epoch_size = self.batches.per_epoch * self.batches.size
+        architecture = parse_name(settings.network)
+        self.network = initialised(architecture, self.device, settings.seed)
+        self.expander = Expander(architecture, self.device)
+        if settings.warm_start:
+            self.expander.set_progress(*warm_start(self.network, settings.warm_start, settings.seed))
         self.step_sizes = torch.tensor([STEP_SIZES[name] for name in self.network.parameters], device=self.device)
         self.rates = torch.zeros_like(self.step_sizes)
         self.optimizer = self.adam()
         steps = partial(self.step, False), partial(self.step, True)
-        self.steps = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
-        self.done, self.curve = 0, checkpoint.Curve()  # `done`: steps
-        make_folder(folder)
+        self.both = [Recorded(step) for step in steps] if self.is_cuda and self.ranks.count == 1 else steps
 
     def adam(self) -> torch.optim.Optimizer:
         """Return Adam with a group for each parameter, because their step sizes differ."""
         groups = []
         for (name, value), rate in zip(self.network.parameters.items(), self.rates, strict=True):
             size = STEP_SIZES[name]
-            decay = self.plan.decay / size if name in TRANSFORMER else 0.0
-            groups.append({"params": [value], "lr": rate, "weight_decay": decay, "eps": self.plan.epsilon / size})
+            decay = self.settings.decay / size if name in TRANSFORMER else 0.0
+            groups.append({"params": [value], "lr": rate, "weight_decay": decay, "eps": self.settings.epsilon / size})
         warnings.filterwarnings("ignore", "This instance was constructed with capturable=True")  # of the first steps
         return torch.optim.AdamW(groups, fused=True, capturable=self.is_cuda)
 
-    @property
-    def total(self) -> int:
-        return self.plan.epochs * self.batches.per_epoch
+    def count(self, positions: int) -> int:
+        """Return the number of steps for so many positions."""
+        return positions // self.batches.size
 
     def rate(self) -> float:
-        warm_up = min(max(self.total // 50, WARM_UP_STEPS), max(self.total // 4, 1))
-        cosine = (1 + math.cos(math.pi * self.done / self.total)) / 2
-        share = self.plan.last_rate + (1 - self.plan.last_rate) * cosine
-        return self.plan.rate * share * min(1.0, (self.done + 1) / warm_up)
+        done, total, settings = self.count(self.done), self.count(self.total), self.settings
+        warm_up = min(max(total // 50, WARM_UP_STEPS), max(total // 4, 1))
+        cosine = (1 + math.cos(math.pi * done / total)) / 2
+        share = settings.last_rate + (1 - settings.last_rate) * cosine
+        return settings.rate * share * min(1.0, (done + 1) / warm_up)
 
     @property
     def is_rounded(self) -> bool:
-        return self.done >= round((1 - self.plan.rounded) * self.total)
+        return self.count(self.done) >= round((1 - self.settings.rounded) * self.count(self.total))
 
-    # ---- run ----
+    # ---- steps ----
 
-    def run(self, epoch_done: Callable[[int], object] = lambda _: None) -> None:
-        """Train to the end, from the checkpoint if there is one. Call `epoch_done` with the number of each epoch."""
-        self.resume()
-        saved = time.monotonic()
-        losses, loss, log = [], 0.0, checkpoint.TrainingLog(self.folder, self.done * self.batches.size)
-        shows = self.ranks.is_first
-        with Progress("steps", self.total * shows, self.done, REPORT_SECONDS * shows) as progress:
-            for words, mirror in self.batches.from_batch(self.done, self.total):
-                losses.append(self.learn(words, mirror))
-                self.done += 1
-                epoch_ends = self.done % self.batches.per_epoch == 0
-                if self.done % REPORT_STEPS == 0 or epoch_ends:
-                    loss, losses = float(sum(losses)) / len(losses) / self.batches.part, []
-                    if shows:
-                        log.add(self.done * self.batches.size, loss, self.rate(), epoch_ends)
-                progress.add(1, self.batches.size, f"loss {loss:.5f}")
-                due = epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
-                if due and shows:
-                    if epoch_ends:
-                        self.measure()
-                    self.save()
-                    saved = time.monotonic()
-                    if epoch_ends:
-                        epoch_done(self.done // self.batches.per_epoch)
+    def steps(self) -> Iterator[tuple[Tensor, int]]:
+        """Make the steps that are left."""
+        if not self.done:
+            self.fit_progress()
+        for words, mirror in self.batches.from_batch(self.count(self.done), self.count(self.total)):
+            yield self.learn(words, mirror) / self.batches.part, self.batches.size
 
     def to_device(self, positions: Positions, mirror: Mirror) -> tuple[Tensor, Tensor]:
         """Return the words and mirror bits of positions on the device."""
@@ -171,12 +148,13 @@ class NetworkTraining:
     def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step; return the summed divergence of this process's positions before it."""
         torch.mul(self.step_sizes, self.rate(), out=self.rates)
-        return self.steps[self.is_rounded](words, mirror)
+        self.expander.result_share.fill_(self.result_share)
+        return self.both[self.is_rounded](words, mirror)
 
     def step(self, rounded: bool, words: Tensor, mirror: Tensor) -> Tensor:
         """Make one step at the present rates, with operations of the device alone."""
         self.optimizer.zero_grad()
-        loss = self.network.learn(self.expander(words, mirror), rounded, self.batches.size, self.plan.loss_exponent)
+        loss = self.network.learn(self.expander(words, mirror), rounded, self.batches.size, self.settings.loss_exponent)
         self.ranks.add_up(value.grad for value in self.network.parameters.values())
         self.optimizer.step()
         self.network.keep_in_range()
@@ -185,8 +163,8 @@ class NetworkTraining:
     # ---- figures ----
 
     def inputs(self, positions: Positions) -> Iterator[Inputs]:
-        for at in range(0, len(positions), self.plan.batch):
-            part = positions[at : at + self.plan.batch]
+        for at in range(0, len(positions), self.settings.batch):
+            part = positions[at : at + self.settings.batch]
             yield self.expander(*self.to_device(part, np.zeros(len(part), np.uint8)))
 
     def values(self, positions: Positions, rounded: bool) -> npt.NDArray[np.float64]:
@@ -195,73 +173,68 @@ class NetworkTraining:
         found = np.concatenate(parts).astype(np.float64) / FV_SCALE
         return np.where(positions["side"] == BLACK, found, -found)
 
-    def held_out_figures(self, rounded: bool) -> dict[str, float]:
+    def agreement(self, rounded: bool) -> dict[str, float]:
         """Return `agreement` on the held-out positions, as for the KPP model."""
         if not len(self.held_out):
             return {}
-        return agreement(self.values(self.held_out, rounded), self.held_out, self.plan.result_share)
+        return agreement(self.values(self.held_out, rounded), self.held_out, self.settings.results[-1])
 
-    def measure(self) -> None:
-        """Add a point to the curve: the figures of the float weights and of the rounded ones."""
-        point = {"epoch": float(self.done // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
-        point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
-        checkpoint.add_point(self.folder, self.curve, point)
-        if scores_differ(self.held_out) and "correlation" not in point:
+    def figures(self) -> dict[str, float]:
+        """Return the figures of the float weights and of the rounded ones."""
+        found = self.agreement(rounded=False)
+        if scores_differ(self.held_out) and "correlation" not in found:
             print("the network gives every position the same value: its units have died", flush=True)
+        return found | {f"rounded_{name}": value for name, value in self.agreement(rounded=True).items()}
 
     # ---- checkpoint ----
 
-    def save(self) -> None:
-        """Write weights, Adam's moments and progress, from which the run continues bit for bit."""
-        arrays: dict[str, Any] = {"_step": self.done}
+    def arrays(self) -> dict[str, Any]:
+        """Return weights, Adam's moments and the weights of progress."""
+        found: dict[str, Any] = {}
         for name, value in self.network.parameters.items():
             state = self.optimizer.state[value]
             for suffix, tensor in (("", value), ("_m", state["exp_avg"]), ("_v", state["exp_avg_sq"])):
-                arrays[name + suffix] = tensor.detach().cpu().numpy()
-        arrays["_progress_bias"], arrays["_progress"] = read_progress(self.expander)
-        checkpoint.save_checkpoint(self.folder, self.identity, self.curve, arrays, finished=self.done == self.total)
+                found[name + suffix] = tensor.detach().cpu().numpy()
+        found["_progress_bias"], found["_progress"] = read_progress(self.expander)
+        return found
 
-    def resume(self) -> None:
-        """Load the checkpoint. ValueError if it is damaged or of another plan or corpus. Without one, fit progress."""
-        with checkpoint.open_checkpoint(self.folder, self.identity) as saved:
-            if saved is None:
-                self.fit_progress()
-                return
-            arrays, curve = saved
-            self.done, self.curve = checkpoint.checked_count(arrays["_step"], self.total), curve
-            for name, value in self.network.parameters.items():
-                given = [torch.from_numpy(arrays[name + suffix]).to(self.device) for suffix in ("", "_m", "_v")]
-                with torch.no_grad():
-                    value.copy_(given[0])
-                step = torch.tensor(float(self.done), device=self.device)
-                self.optimizer.state[value] = {"step": step, "exp_avg": given[1], "exp_avg_sq": given[2]}
-            self.expander.set_progress(int(arrays["_progress_bias"]), arrays["_progress"])
+    def restore(self, arrays: Any) -> None:
+        for name, value in self.network.parameters.items():
+            given = [torch.from_numpy(arrays[name + suffix]).to(self.device) for suffix in ("", "_m", "_v")]
+            with torch.no_grad():
+                value.copy_(given[0])
+            step = torch.tensor(float(self.count(self.done)), device=self.device)
+            self.optimizer.state[value] = {"step": step, "exp_avg": given[1], "exp_avg_sq": given[2]}
+        self.expander.set_progress(int(arrays["_progress_bias"]), arrays["_progress"])
 
     def fit_progress(self) -> None:
         """Fit the weights that select the stack by progress, if the network has them and did not bring them."""
-        if self.network.architecture.progress and not self.plan.warm_start:
-            steps = min(PROGRESS_STEPS, self.total)
+        if self.network.architecture.progress and not self.settings.warm_start:
+            steps = min(PROGRESS_STEPS, self.count(self.total))
             fit_progress(self.expander, self.batches.from_batch(0, steps), steps, self.ranks)
 
     # ---- export ----
 
-    def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Write nn.bin, without the tempo and with active units first, its card and curve; return nn.bin's size."""
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "fv_scale": FV_SCALE, TEMPO_KEY: self.settings.tempo}
+
+    def write(self, path: Path) -> int:
+        """Write nn.bin, without the tempo and with active units first."""
         architecture = self.network.architecture
         sample = next(self.inputs(self.held_out[:SAMPLE]), None)
         order = active_order(architecture, None if sample is None else self.network.sums(sample, True))
         progress = read_progress(self.expander) if architecture.progress else None
-        learned = self.done * self.batches.size
-        card = checkpoint.describe(architecture.name, self.card, asdict(self.plan), learned, self.curve)
-        card |= {"fv_scale": FV_SCALE, TEMPO_KEY: self.plan.tempo, **extra}
-        with atomic_write(path) as part:
-            size = write_network(part, to_file(self.network, order, self.plan.tempo, progress))
-        write_json(path.with_suffix(CARD_SUFFIX), card)
-        draw_curve(self.curve, path.with_suffix(".png"), architecture.name)
-        return size
+        return write_network(path, to_file(self.network, order, self.settings.tempo, progress))
+
+    def export(self, path: Path) -> dict[str, Any]:
+        """Write the network, its card and its curve."""
+        found = super().export(path)
+        write_json(path.with_suffix(CARD_SUFFIX), self.describe())
+        draw_curve(self.curve, path.with_suffix(".png"), self.settings.network)
+        return found
 
 
-def draw_curve(curve: checkpoint.Curve, path: Path, title: str) -> None:
+def draw_curve(curve: Curve, path: Path, title: str) -> None:
     """Draw the divergence on held-out positions by epochs, if matplotlib is installed."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
@@ -277,13 +250,13 @@ def draw_curve(curve: checkpoint.Curve, path: Path, title: str) -> None:
     figure.savefig(path)
 
 
-def train_network(plan: NetworkPlan, corpus: Path, out: Path, extra: dict[str, Any], keep: int = 0) -> int:
-    """Train a network and write it to `out`; return its size, 0 in all processes but the first.
-
-    `extra` is added to its card. `keep`: every keep-th epoch's stays too. OSError, ValueError, WeightsError.
-    """
-    training = NetworkTraining(corpus, out.with_name(out.name + ".run"), plan)
-    training.run(checkpoint.keeping(lambda path: training.export(path, extra), out, keep))
-    size = training.export(out, extra) if training.ranks.is_first else 0
-    training.ranks.wait()
-    return size
+def train_network(settings: TrainNetwork) -> dict[str, Any]:
+    """Train a network and write it; return what `export` does, nothing in all processes but the first."""
+    try:
+        training = NetworkTraining(settings)
+        training.run()
+        found = training.export(settings.out) if training.is_first else {}
+        training.ranks.wait()
+    except RuntimeError as error:  # of torch: too little memory, or an operation that the device lacks
+        raise ValueError(f"torch: {first_sentence(error)}") from None
+    return found
