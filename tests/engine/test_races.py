@@ -13,9 +13,8 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from usi_engine.core import Core, load_core
 
-TIMES = 200
-# An engine is started for each of these.
-ENGINES = 25
+# Searches, and engines that are started for some of them; the slow tests take more.
+TIMES = pytest.mark.parametrize("times", [60, pytest.param(300, marks=pytest.mark.slow)])
 SEARCH_SECONDS = 0.002
 PONDER = "go ponder btime 1000 wtime 1000 byoyomi 50"
 
@@ -53,13 +52,14 @@ def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
     gc.unfreeze()
 
 
-def waits(seed: int, times: int = TIMES) -> Iterator[float]:
+def waits(seed: int, times: int) -> Iterator[float]:
     """Yield waits around the length of a search, some of them 0."""
     rng = random.Random(seed)
     for number in range(times):
         yield 0.0 if number % 5 == 0 else rng.uniform(0, 2 * SEARCH_SECONDS)
 
 
+@TIMES
 @pytest.mark.parametrize(
     ("go", "odd", "even"),
     [
@@ -68,10 +68,10 @@ def waits(seed: int, times: int = TIMES) -> Iterator[float]:
         ("go infinite", *[["stop", "position startpos moves 7g7f", "go depth 2"]] * 2),
     ],
 )
-def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even: list[str]) -> None:
+def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even: list[str], times: int) -> None:
     """It may come with ponderhit, or with the next go, which it does not end."""
     engine = make()
-    for number, wait in enumerate(waits(1), 1):
+    for number, wait in enumerate(waits(1, times), 1):
         engine.send(go)
         time.sleep(wait / 4 if "infinite" in go else wait)
         engine.send(*(odd if number % 2 else even))
@@ -82,9 +82,10 @@ def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even:
             assert engine.is_settled()
 
 
+@TIMES
 @pytest.mark.parametrize("go", ["go infinite", PONDER])
-def test_quit_or_the_end_of_input_during_a_search(make: Maker, go: str) -> None:
-    for wait in waits(4, ENGINES):
+def test_quit_or_the_end_of_input_during_a_search(make: Maker, go: str, times: int) -> None:
+    for wait in waits(4, times // 6):
         engine = make()
         engine.send(go)
         time.sleep(wait)

@@ -51,7 +51,7 @@ def test_the_small_file_is_intact() -> None:
 
 
 def test_a_block_that_expands_to_much_takes_no_memory() -> None:
-    bomb = compress(bytes(1 << 26))
+    bomb = compress(bytes(1 << 24))
     assert len(bomb) < 1 << 15
     tracemalloc.start()
     with pytest.raises(WeightsError, match="does not have 8 bytes"):
@@ -72,7 +72,7 @@ HEADERS = (
 
 
 @given(HEADERS)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_header_with_any_value_table_or_without_a_field(path: Path, header: Any) -> None:
     check(path, file_bytes(header, BLOCKS.values()))
 

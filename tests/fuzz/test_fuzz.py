@@ -18,7 +18,7 @@ from tests.fuzz.targets import TARGETS
 from tests.programs import run_command
 
 FRESH = random.SystemRandom().randrange(1 << 32)  # a failure names its seed
-RUNS = [pytest.param(20261122, 3.0, id="fixed"), pytest.param(FRESH, 20.0, id="fresh", marks=pytest.mark.slow)]
+RUNS = [pytest.param(20261122, 2.0, id="fixed"), pytest.param(FRESH, 20.0, id="fresh", marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("seed", "seconds"), RUNS)
@@ -44,7 +44,7 @@ def test_kept_corpus(reader: str) -> None:
         TARGETS[reader](data)
 
 
-GUARDS = {"misuse": ["--seconds", "3", "--seed", "20261127"]}
+GUARDS = {"misuse": ["--seconds", "2", "--seed", "20261127"]}
 Board()
 if fail_allocation(0):  # a debug build, which counts allocations
     GUARDS["allocations"] = ["--step", "20"]

@@ -71,8 +71,8 @@ def network(name: str) -> tuple[NetworkFile, Reference]:
 
 @cache
 def various() -> list[str]:
-    walk = [board.sfen() for board in random_boards(3, 240)][::12]
-    return [*POSITIONS, *walk, *scattered(5, 40)]
+    walk = [board.sfen() for board in random_boards(3, 240)][::24]
+    return [*POSITIONS, *walk, *scattered(5, 20)]
 
 
 def agree(loaded: Network, reference: Reference, positions: list[str] | tuple[str, ...] = POSITIONS) -> list[int]:
