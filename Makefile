@@ -236,7 +236,7 @@ format: $(VENV)/.lint
 
 # Texts without a Japanese one; rows of the Japanese option table that are missing or outdated.
 untranslated: $(VENV)/.done
-	@$(PY) -m tests.project.untranslated
+	@$(PY) -m tests.project.catalog
 
 annotate: $(VENV)/.done
 	$(PY) -c "from setup import extensions; extensions(annotate=True)"

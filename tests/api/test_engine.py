@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -21,7 +20,6 @@ from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
 from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
 from tests.programs import HEED_CTRL_C, output_of
-from tests.records.common import RECORDS
 from tests.scripted_engine import scripted
 from usi_engine import (
     Analysis,
@@ -189,12 +187,6 @@ def test_a_stream_gives_each_depth_until_its_block_ends(engine: Engine) -> None:
         pass
 
 
-def test_three_threads() -> None:
-    with Engine("material", threads=3, megabytes=1) as engine:
-        assert engine.threads == 3
-        assert all(Board().is_legal(engine.analyse(Board(), nodes=20_000).move or "") for _ in range(3))
-
-
 def test_the_static_value(engine: Engine) -> None:
     assert engine.static_value(Board("4k4/9/9/9/9/9/9/9/4K4 w R 1")) == -990
     with Engine({"R": 2000}, megabytes=1) as other:
@@ -347,12 +339,6 @@ def test_close_within_watch_ends_the_search_around_it(threads: int) -> None:
     refuses_all(engine, "closed")
 
 
-def test_engines_in_several_threads_search_alike() -> None:
-    with ThreadPoolExecutor(3) as pool:
-        jobs = [pool.submit(analyse, Board(), depth=5, evaluation="material") for _ in range(3)]
-        assert len({(job.result().nodes, job.result().pv) for job in jobs}) == 1
-
-
 def test_a_board_may_change_during_its_search(engine: Engine) -> None:
     board, changed = Board(), threading.Event()
 
@@ -470,13 +456,6 @@ def test_second_solutions_are_found() -> None:
 
 
 # ---- records, names ----
-
-
-def test_all_that_a_game_tells() -> None:
-    (game,) = load_games(RECORDS / "game.kif")
-    assert (game.players, game.headers["棋戦"]) == (("駒鳥", "太郎"), "試験対局")
-    assert (game.times[:2], game.comments[0]) == ((3000, 4000), "自己対局の棋譜。")
-    assert game.end is not None and (game.end.name, game.result) == ("TORYO", -1)
 
 
 def test_games_of_a_folder(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,20 +62,6 @@ def test_empty_lines_keep_it_alive() -> None:
     assert sum(gaps) > 8 * KEEP_ALIVE * 0.8  # a late line shortens the next gap
 
 
-def test_server_that_falls_silent() -> None:
-    """The connection is closed if the server has answered empty lines before."""
-    done = threading.Event()
-
-    def script(talk: Talk) -> None:
-        assert talk.raw_line() == "\n"
-        talk.send("")
-        done.wait(20)
-
-    with line_to(script) as line:
-        assert line.next() == Cut()
-        done.set()
-
-
 def test_pieces_and_line_ends() -> None:
     """Lines may come in pieces, with CR LF, and with bytes that are not UTF-8; a line without meaning is no event."""
 
@@ -87,12 +72,6 @@ def test_pieces_and_line_ends() -> None:
 
     with line_to(script, 60) as line:
         assert [line.next(), line.next(), line.next()] == [LoggedIn("us"), Started("id"), Cut()]
-
-
-def test_a_line_without_an_end() -> None:
-    """The connection ends with a reason; the last event comes whatever ends the reading thread."""
-    with line_to(lambda talk: talk.send_bytes(b"x" * 70_000), 60) as line:
-        assert line.next() == Cut("the server sent a line of more than 65536 bytes")
 
 
 def test_an_error_of_the_reading_thread_is_the_last_event(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,18 +40,6 @@ def test_illegal_moves(csa: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert played.game.moves == [] and not engine.goes
 
 
-@pytest.mark.parametrize(
-    ("lines", "fault"),
-    [("nonsense", "not a CSA position"), ("P1-XX", "not a CSA position"), ("", "not a CSA position"),
-     ("P-51OU\n+", "^a king is missing in '4k4/9/9/9/9/9/9/9/9 b - 1'"), ("P-51OU\nP+59OU52KI\n+", ""),
-     ("P-51OU52OU\nP+59OU\n+", "")],
-)  # fmt: skip
-def test_no_position(lines: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "_translate", "{} (translated)".format)
-    with pytest.raises(ValueError, match=rf"{fault}.* \(translated\)$"):
-        offered_game(offer(position=lines))
-
-
 def test_comment() -> None:
     """In Black's view of the value, and from the reply on, to the first move that is not legal."""
     game = offered_game(offer())

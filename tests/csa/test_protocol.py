@@ -70,18 +70,6 @@ def test_bad_summary(old: str, new: str, reason: str, monkeypatch: pytest.Monkey
     assert isinstance(translated, protocol.BadSummary) and translated.reason == f"{reason} (translated)"
 
 
-def test_limits_of_a_summary() -> None:
-    reader = protocol.Reader()
-    reader.feed("BEGIN Game_Summary")
-    for _ in range(protocol.MOST_LINES - 1):
-        reader.feed("Name:x")
-    with pytest.raises(protocol.TooMuch, match="a Game_Summary without an end"):
-        reader.feed("END")
-    reader.feed("BEGIN Game_Summary")
-    with pytest.raises(protocol.TooMuch, match="a Game_Summary without an end"):
-        reader.feed("x" * (protocol.MOST_LETTERS + 1))
-
-
 def test_huge_numbers() -> None:
     """Engines count milliseconds in 32 bits."""
     event = read(summary(limits=f"Max_Moves:{10**11}").replace("1sec", "1min"))

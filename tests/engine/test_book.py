@@ -180,13 +180,6 @@ def test_a_bad_line_costs_one_message(tmp_path: Path, line: str, fault: str) -> 
     assert len(told) == 1 and "book.db': left out 1 of a position's lines, first '" in told[0] and fault in told[0]
 
 
-def test_all_bad_lines_of_a_position_are_counted(tmp_path: Path) -> None:
-    told = list[str]()
-    text = SMALL.replace("9g9f none -80 20 100", "9g9f none x\n9g9f none y\n9g9f none z")
-    BookPlayer(YaneuraOuBook(write(tmp_path, text)), told.append).moves(Board(), False)
-    assert told[0].endswith("left out 3 of a position's lines, first '9g9f none x': 'x' is not a whole number")
-
-
 def test_a_binary_book_of_yaneuraou_names_its_converter(tmp_path: Path) -> None:
     with pytest.raises(BookError, match=r"book\.ybb' cannot be read: turn it into a \.db with .*convert_ybb_to_db\.py"):
         open_book(write(tmp_path, "", "book.ybb"))

@@ -15,7 +15,7 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from tests.positions import MATSURI
 from tests.programs import quickest
-from usi_engine.core import Core, legal_part, load_core
+from usi_engine.core import Core, load_core
 from usi_engine.search import threads as search_threads
 from usi_engine.search.iterative import Search, Window, iterative_deepening
 from usi_engine.search.results import Analysis, PlayResult, Score, Variation
@@ -64,14 +64,6 @@ def test_the_maximum_time_cuts_a_depth_short() -> None:
     result, taken = search(script, TimeLimits(optimum=400, maximum=100))
     assert 95 <= taken < 500
     assert result.depth == 5 and result.best.bound == "exact"
-
-
-def test_no_time_at_all_still_gives_a_searched_move() -> None:
-    script = Script(seconds=lambda depth: 0.0, best=lambda depth: 7)
-    result, taken = search(script, TimeLimits(optimum=0, maximum=0))
-    assert result.depth == 1 and result.best.value == 11
-    assert result.best.move == sorted(Board().legal_moves())[7]
-    assert taken < 500
 
 
 def test_a_search_that_ends_within_its_first_move(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,13 +164,6 @@ def test_windows_of_mates_are_full(sign: int) -> None:
     assert (window.beta, window.alpha)[sign < 0] == sign * INFINITE
 
 
-def test_values_above_the_window_are_searched_less_deep() -> None:
-    """Each fail high in a row takes off a ply; a fail low restores the full depth."""
-    window = Window(make_core(Script()), 0)
-    reductions = [(window.widen(value), window.reduction) for value in (window.beta, 1000, -1000, 2000, 0)]
-    assert reductions == [("lower", 1), ("lower", 2), ("upper", 0), ("lower", 1), ("exact", 1)]
-
-
 def scripted_worker(script: Script) -> tuple[Core, Worker]:
     core = make_core(script)
     worker = core.worker(core.table(1), core.stop_token())
@@ -221,13 +206,6 @@ def test_without_aspiration_every_window_is_full() -> None:
     core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
     assert list(iterative_deepening(core, worker, 9, aspiration=False))[-1] == 9
     assert {window[1:3] for window in script.windows} == {(-INFINITE, INFINITE)}
-
-
-def test_legal_part(board: Board) -> None:
-    """A line is cut before its first illegal move; the board is left as it was."""
-    assert legal_part(board, ["7g7f", "3c3d", "8h2b+", "8h7g", "2c2d"]) == ("7g7f", "3c3d", "8h2b+")
-    assert legal_part(board, ["7g7e"]) == ()
-    assert board.moves() == []
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import statistics
 from dataclasses import replace
 
 import pytest
@@ -49,13 +48,6 @@ def test_limits_of_a_go_are_narrowed() -> None:
 
 def limits(spec: Spec) -> tuple[int, int, int]:
     return spec.depth, spec.nodes, spec.multipv
-
-
-def test_the_error_repeats_and_is_normal() -> None:
-    numbers = [skills.deviation(f"{seed}") for seed in range(2000)]
-    assert numbers[:5] == [skills.deviation(f"{seed}") for seed in range(5)]
-    assert abs(statistics.mean(numbers)) < 0.1
-    assert abs(statistics.stdev(numbers) - 1) < 0.1
 
 
 def lines_for(board: Board, value: int = 0) -> list[Variation]:
@@ -148,14 +140,6 @@ def test_a_level_limits_play_and_not_analysis(scripted: ScriptedEngine) -> None:
     engine.ask("stop")
 
 
-def test_pondering_waits_and_answers_the_same(scripted: ScriptedEngine) -> None:
-    engine = scripted(Script(seconds=lambda depth: 0.0))
-    engine.send("setoption name SkillLevel value 4", "position startpos moves 7g7f", "go ponder btime 1000 wtime 1000")
-    engine.silent("^bestmove", 0.1)
-    first = engine.ask("ponderhit")
-    assert engine.ask("go btime 1000 wtime 1000") == first
-
-
 def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
     """The chosen one is printed last, as multipv 1."""
     engine = scripted(Script(seconds=lambda depth: 0.0))
@@ -164,12 +148,6 @@ def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
     lines = [line for line in engine.seen if " multipv " in line]
     assert [line.partition(" multipv ")[2].split()[0] for line in lines] == ["3", "2", "1"]
     assert lines[-1].split(" pv ")[1].split()[0] == best
-
-
-def test_searchmoves_are_kept_to(scripted: ScriptedEngine) -> None:
-    engine = scripted(Script(seconds=lambda depth: 0.0))
-    engine.send("setoption name SkillLevel value 0")
-    assert engine.ask("go byoyomi 100 searchmoves 9g9f").split()[:2] == ["bestmove", "9g9f"]
 
 
 def test_resigns_by_the_best_line(scripted: ScriptedEngine) -> None:

@@ -1,16 +1,19 @@
-"""Time management: no move uses more time than it has, and the time lasts for a whole game."""
+"""Time management: no move uses more than it has, and the time lasts for a whole game; clock and stop of one go."""
 
 from __future__ import annotations
 
 import itertools
 import random
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from core_ext.engine import StopToken
 from usi_engine.search import timeman
-from usi_engine.search.timeman import LastMove, Lateness, TimeLimits, TimeScale, moves_to_go, time_limits, usable_time
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.timeman import LastMove, Lateness, TimeLimits, TimeScale, time_limits, usable_time
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go, Times
 
@@ -81,14 +84,6 @@ def test_limits(go: Times | Go, options: dict[str, Any], wanted: dict[str, Any])
     assert {name: getattr(limits, name) for name in wanted} == wanted
 
 
-@pytest.mark.parametrize("main", [10_000, 60_000, 600_000])
-def test_main_time_is_spread_over_the_game_and_byoyomi_is_added(main: int) -> None:
-    limits = limits_of(Times(main, main, 10_000))
-    optimum = main / moves_to_go(1, 0) + 10_000 - timeman.MOVE_OVERHEAD
-    assert limits.optimum == pytest.approx(optimum, abs=1)
-    assert limits.maximum is not None and optimum < limits.maximum < 0.3 * main + 10_000
-
-
 def test_increment_below_main_is_in_it_already() -> None:
     """btime counts alone unless it is less than binc."""
     assert usable_time(Times(5000, 5000, None, 1000, 1000).control(0)) == 5000
@@ -111,12 +106,6 @@ def test_slow_mover_and_ponder() -> None:
     usual = limits_of(GAME).optimum or 0
     assert limits_of(GAME, SlowMover=200).optimum == pytest.approx(usual * 2, abs=2)
     assert limits_of(GAME, USI_Ponder=True).optimum == pytest.approx(usual * 1.25, abs=2)
-
-
-def test_moves_to_go() -> None:
-    left = [moves_to_go(ply, 0) for ply in (1, 60, 120, 500)]
-    assert left == sorted(left, reverse=True) and left[-1] > 10
-    assert [moves_to_go(ply, 320) for ply in (317, 319, 320, 400)] == [2, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -193,11 +182,6 @@ def test_punctual_on_a_busy_machine(byoyomi: int) -> None:
     for delay in busy:
         late, used = late_answers(byoyomi, delay, 2000)
         assert late <= 6 and used >= byoyomi * 0.25
-
-
-def test_a_quiet_machine_loses_no_time() -> None:
-    late, used = late_answers(200, random.Random(12).random, 1000)
-    assert late == 0 and used >= 180
 
 
 def test_delays_that_no_margin_could_cover_cost_nothing() -> None:
@@ -278,3 +262,90 @@ def test_what_is_kept_for_the_next_move() -> None:
         scale.iteration_done("a", value, 0.5)
     assert last.value == 230
     assert 0.7 < loose < last.firmness < 1.5
+
+
+def test_the_stop_token_holds_the_deadline() -> None:
+    stop = StopToken()
+    control = SearchControl(stop, TimeLimits(maximum=10_000), begun=time.perf_counter() - 9)
+    assert not stop.is_set()
+    assert control.elapsed >= 9_000
+    SearchControl(stop, TimeLimits(maximum=10_000), begun=time.perf_counter() - 11)
+    assert stop.is_set()
+
+
+def test_pondering_has_no_deadline_until_ponderhit() -> None:
+    """ponderhit sets the deadline, counted from its own arrival."""
+    stop = StopToken()
+    control = SearchControl(stop, TimeLimits(maximum=1), pondering=True, begun=time.perf_counter() - 5)
+    assert not stop.is_set()
+    control.ponderhit(TimeLimits(maximum=10_000))
+    assert not stop.is_set()
+    control = SearchControl(stop, TimeLimits(maximum=1), pondering=True)
+    control.ponderhit(TimeLimits(maximum=1_000), begun=time.perf_counter() - 2)
+    assert stop.is_set()
+
+
+def test_try_stop_brings_the_deadline_forward() -> None:
+    """A search that is done early ends when its minimum time has passed."""
+    stop = StopToken()
+    control = SearchControl(stop, TimeLimits(optimum=20, maximum=10_000, minimum=50))
+    assert not control.try_stop()
+    assert not stop.is_set()
+    time.sleep(0.06)
+    assert stop.is_set()
+
+
+def test_a_forced_move_or_a_proved_mate_ends_before_the_minimum_time() -> None:
+    """It waits for a full second neither now nor after ponderhit."""
+    slow = TimeLimits(optimum=5_000, maximum=10_000, minimum=2_000)
+    assert not SearchControl(StopToken(), slow).try_stop()
+    stop = StopToken()
+    assert SearchControl(stop, slow).try_stop(without_minimum=True)
+    assert stop.is_set()
+    stop = StopToken()
+    control = SearchControl(stop, slow, pondering=True)
+    assert not control.try_stop(without_minimum=True)  # not before ponderhit
+    assert not stop.is_set()
+    control.try_stop()  # a deeper search that does not know it any more changes nothing
+    control.ponderhit(slow)
+    assert stop.is_set()
+
+
+def test_a_search_done_while_pondering_has_its_minimum_time_after_ponderhit() -> None:
+    stop, slow = StopToken(), TimeLimits(optimum=5_000, maximum=10_000, minimum=2_000)
+    control = SearchControl(stop, slow, pondering=True)
+    assert not control.try_stop()
+    control.ponderhit(slow, begun=time.perf_counter() - 1)
+    assert not stop.is_set()
+    control = SearchControl(stop, slow, pondering=True)
+    assert not control.try_stop()
+    control.ponderhit(slow, begun=time.perf_counter() - 3)
+    assert stop.is_set()
+
+
+def test_lateness_is_measured_after_the_deadline() -> None:
+    """An answer before the deadline is not late; after a stop, or without a clock, the lateness is unknown."""
+    assert lateness(10_000) == 0
+    assert 50 <= (lateness(100) or 0) < 5_000
+    assert lateness(100, stopped=True) is None
+    assert lateness(None) is None
+
+
+def lateness(maximum: int | None, stopped: bool = False) -> float | None:
+    """Return the lateness of an answer after 150 ms."""
+    control = SearchControl(StopToken(), TimeLimits(maximum=maximum), begun=time.perf_counter() - 0.15)
+    if stopped:
+        control.stop()
+    control.answer_sent()
+    return control.lateness
+
+
+def test_a_fail_low_while_pondering_takes_the_decision_to_stop_back() -> None:
+    """But a proved mate or a forced move is answered at ponderhit all the same."""
+    for proved in (False, True):
+        stop, limits = StopToken(), TimeLimits(optimum=50, maximum=10_000)
+        control = SearchControl(stop, limits, pondering=True)
+        control.try_stop(without_minimum=proved)
+        control.keep_searching()
+        control.ponderhit(limits)
+        assert stop.is_set() == proved

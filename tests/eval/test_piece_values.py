@@ -61,17 +61,6 @@ def test_extreme_values_are_clamped_to_evaluations(new_worker: NewWorker) -> Non
     assert abs(worker.search(3, -INFINITE, INFINITE)) <= 32_000
 
 
-def test_piece_values_change_the_move(new_worker: NewWorker) -> None:
-    board = Board("k8/9/9/9/9/9/3p1s3/4G4/K8 b - 1")  # a silver or a pawn can be captured
-    moves = []
-    for values in ({"P": 10, "S": 500}, {"P": 500, "S": 10}):
-        worker = new_worker(PieceValues(values))
-        worker.set_root(board)
-        worker.search(1, -INFINITE, INFINITE)
-        moves.append(worker.lines()[0].pv[0])
-    assert moves == ["5h4g", "5h6g"]
-
-
 # ---- files ----
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from tests.conftest import MateProblem
 from tests.mate.test_dfpn import loses
+from tests.positions import data_rows
 from usi_engine.api.second_solutions import Kind, SecondSolutionSearch
 from usi_engine.mate_tool.command import main
 
@@ -26,38 +28,11 @@ def examine(solver: MateSolver, sfen: str, solution: str) -> dict[tuple[int, str
     return {(other.ply, other.moves[0]): other.kind for other in search.results()}
 
 
-@pytest.mark.parametrize(
-    ("problem", "others"),
-    [
-        (UNIQUE, {}),
-        (TWO, {(1, "4a2c+"): Kind.SECOND}),
-        (("7G1/8k/9/9/9/9/7R1/9/9 b r2b3g4s4n4l18p 1", "2g2b+"), {(1, "2a2b"): Kind.LAST_MOVE}),
-        # A move that does not promote: with another continuation; with the same one.
-        (("9/6G1R/7k1/9/6S2/9/9/9/9 b r2b3g3s4n3l18p 1", "1b2b+ 2c1d 2b2d"), {(1, "1b2b"): Kind.SECOND}),
-        (("5B2r/8k/9/8S/9/9/9/9/9 b rb4g3s4n4l18p 1", "1d2c+ 1b2a 4a3b+"), {(1, "1d2c"): Kind.PROMOTION}),
-        (
-            ("9/9/6G1k/6bn1/9/9/6GP1/9/9 b BG2rg4s3n4l17p 1", "B*2b 1c1d G*1c 1d1e 3g2f"),
-            {(1, "B*3a"): Kind.DISTANCE},
-        ),
-        (
-            (
-                "9/5ppL1/4G1kSp/5R3/7P1/9/9/9/9 b Sr2b3g2s4n3l14p 1",
-                "4d3d 3c2c 3d2d 2c1b S*2c 1b1a 2b2a+ 1a2a 2c2b+",
-            ),
-            {(1, "2c3d+"): Kind.ORDER},
-        ),
-        (DETOUR, {(3, "2b1b"): Kind.DETOUR}),
-        # The defender can return to the solution, but the attacker need not.
-        (
-            ("4B4/9/2R1Sk3/9/9/3B5/9/9/9 b r4g3s4n4l18p 1", "5a3c+ 4c5d 3c4d 5d6e 4d5e"),
-            {(1, "5c4d+"): Kind.SECOND, (3, "3c5e"): Kind.SECOND, (5, "7c7e+"): Kind.LAST_MOVE},
-        ),
-        # It returns to the solution without the silver.
-        (("7kS/5Gn2/8l/9/9/9/9/9/9 b Rr2b3g3s3n3l18p 1", "R*3a 2a1b 3a3b+ 1b1a N*2c"), {(3, "1a2b+"): Kind.DETOUR}),
-    ],
-)
-def test_classes(solver: MateSolver, problem: tuple[str, str], others: dict[tuple[int, str], Kind]) -> None:
-    assert examine(solver, *problem) == others
+@pytest.mark.parametrize(("sfen", "solution", "others"), data_rows("second_solutions.tsv"))
+def test_classes(solver: MateSolver, sfen: str, solution: str, others: str) -> None:
+    """Such as moves that do not promote, with another continuation or the same; detours; returns without a piece."""
+    found = [[ply, move, kind.name] for (ply, move), kind in examine(solver, sfen, solution).items()]
+    assert found == json.loads(others)
 
 
 @pytest.mark.parametrize("line", ["", "7c2c+ 1b1a", "7c2c+ 1b1a 2b2a", "4a2c 1a1b 7c7a+", "7c2c+ 1b1c 2b2a+"])

@@ -1,4 +1,8 @@
-"""Texts of the program that are shown in the user's language, and their Japanese ones."""
+"""Texts of the program that are shown in the user's language, and their Japanese ones.
+
+`python -m tests.project.catalog` lists what lacks Japanese: texts of the program, and options whose row in
+docs/usi.ja.md is missing or has another default or range. Also lists Japanese texts that nothing shows.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from babel.messages.extract import extract
 from babel.messages.pofile import read_po
 
 from tests.programs import ROOT
+from tests.project.pages import USI, USI_JAPANESE, option_rows
 from usi_engine.analysis.page import PAGES, english_texts
 from usi_engine.core import with_places
 
@@ -66,3 +71,18 @@ def translated() -> dict[str, str]:
         if isinstance(message.id, str) and isinstance(message.string, str) and message.id and message.string:
             found[message.id] = message.string
     return found
+
+
+if __name__ == "__main__":
+    english, japanese = option_rows(USI), option_rows(USI_JAPANESE)
+    for name, row in english.items():
+        if name not in japanese:
+            print(f"{name}: missing")
+        elif japanese[name] != row:
+            print(f"{name}: {japanese[name]} instead of {row}")
+    shown, known = texts(), translated()
+    for text, path in shown.items():
+        if text not in known:
+            print(f"{path.relative_to(ROOT)}: {text!r}")
+    for text in known.keys() - shown.keys() - texts_of_argparse():
+        print(f"not shown: {text!r}")

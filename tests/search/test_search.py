@@ -1,7 +1,9 @@
-"""The search of one depth through the public API: mates, ends by rule, limits and stops, samples, scores."""
+"""The search of one depth: mates, ends by rule, limits and stops, samples, scores; its constants."""
 
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,14 +18,19 @@ from core_ext.engine import (
     StopToken,
     Table,
     Worker,
+    set_tunable,
+    tunable,
+    tunables,
 )  # fmt: skip
 from tests.conftest import MateProblem, NewWorker, deepen
+from tests.positions import MIDGAME
 from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
-from usi_engine.game.report import score_text
+from usi_engine.game.bench import count_nodes
 from usi_engine.search.iterative import iterative_deepening
-from usi_engine.search.results import Score
+
+pytestmark = pytest.mark.usefixtures("usual_constants")
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
 
@@ -279,9 +286,61 @@ def test_a_superior_position_has_no_score_of_its_own() -> None:
     assert all(abs(value) <= MAX_EVALUATION or abs(value) >= MATE_BOUND for value in found)
 
 
-def test_a_win_by_rule_is_shown_as_the_greatest_evaluation() -> None:
-    assert score_text(Score(29_994)) == score_text(Score(30_499)) == f"score cp {MAX_EVALUATION}"
-    assert score_text(Score(-29_994), "upper") == f"score cp {-MAX_EVALUATION} upperbound"
-    assert score_text(Score(MAX_EVALUATION)) == f"score cp {MAX_EVALUATION}"
-    assert score_text(Score(-MATE_BOUND)) == "score mate -1000"
-    assert MAX_EVALUATION < MATE_BOUND < INFINITE
+# ---- constants: one list in tune.h, the same by name, by field and by place ----
+
+
+CORE = Path(__file__).resolve().parents[2] / "core_ext"
+ROW = re.compile(r"X\((\w+), (-?\d+), (-?\d+), (-?\d+)\)")
+# Field, default, least, greatest.
+LISTED: list[tuple[str, int, int, int]] = [
+    (field, int(default), int(least), int(greatest))
+    for field, default, least, greatest in ROW.findall((CORE / "search" / "tune.h").read_text("utf-8"))
+]
+FIELDS = [row[0] for row in LISTED]
+
+
+def text_name(field: str) -> str:
+    return field.title().replace("_", "")
+
+
+def test_the_list_is_the_headers() -> None:
+    """Names, order, defaults and ranges; the values now are the defaults."""
+    expected = [(text_name(field), default, default, *bounds) for field, default, *bounds in LISTED]
+    assert tunables() == expected
+    assert len(set(FIELDS)) == len(FIELDS) > 60
+    assert not [name for name, _, default, least, greatest in tunables() if not least <= default <= greatest]
+
+
+def test_every_constant_is_used() -> None:
+    source = "".join(path.read_text("utf-8") for path in (CORE / "search").glob("*.p[xy]*"))
+    assert not [field for field in FIELDS if not re.search(rf"\btune\.{field}\b", source)]
+
+
+def test_setting_one_changes_that_one_alone() -> None:
+    for name, _, default, least, greatest in tunables():
+        for value in (least, greatest):
+            set_tunable(name, value)
+            assert tunable(name) == value
+            changed = {other for other, now, standard, *_ in tunables() if now != standard}
+            assert changed == ({name} if value != default else set())
+        set_tunable(name, default)
+
+
+def test_a_constant_changes_the_search() -> None:
+    counts = []
+    for value in (tunable("LmrBase"), 1500, tunable("LmrBase")):
+        set_tunable("LmrBase", value)
+        counts.append(count_nodes(load_core(), None, [MIDGAME], 8))
+    assert counts[0] == counts[2] != counts[1]
+
+
+def test_refusals_say_what_is_wrong() -> None:
+    name, before, _, least, greatest = tunables()[5]
+    for value in (least - 1, greatest + 1):
+        with pytest.raises(ValueError, match=rf"^{name} = {value} is not within {least} and {greatest}$"):
+            set_tunable(name, value)
+    assert tunable(name) == before
+    with pytest.raises(ValueError, match=r"^unknown constant 'NoSuchName'$"):
+        set_tunable("NoSuchName", 1)
+    with pytest.raises(KeyError, match="NoSuchName"):
+        tunable("NoSuchName")

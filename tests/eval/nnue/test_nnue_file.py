@@ -16,6 +16,7 @@ from core_ext.base.leb128 import decode, encode
 from tests.damage import accepted, cuts, flips
 from tests.eval.nnue.networks import random_network
 from tests.eval.nnue.reference import leb128, read_reference
+from tests.positions import data_rows
 from usi_engine.evaluation.architecture import Architecture, format_text, parse_name, parse_text
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.names import WeightsError
@@ -31,28 +32,6 @@ SMALL = parse_name("NNUE_kp_64x2_8_8")
 NAMES = ["NNUE_kp_64x2_8_8", "NNUE_ka2_64x2_9_96", "SFNN_kp_64_7_16", "SFNN_ka2_64_8_8_k3k3_progress2"]
 # Hashes that YaneuraOu's builds for 256x2-32-32 require: file, transformer, dense layers.
 PUBLISHED = {"kp": (0x5C6464A9, 0x3F5715FF, 0x63337156), "halfkp": (0x3E5AA6EE, 0x5D69D7B8, 0x63337156)}
-LAYERS = (
-    "AffineTransform[1<-{2}](ClippedReLU[{2}](AffineTransform[{2}<-{1}](ClippedReLU[{1}](AffineTransform[{1}<-{0}]"
-    "(InputSlice[{0}(0:{0})])))))"
-)
-# Texts in public files and the architectures that they mean.
-TEXTS = {
-    "Features=HalfKP(Friend)[125388->256x2],Network=" + LAYERS.format(512, 32, 32): "NNUE_halfkp_256x2_32_32",
-    "Features=HalfKP(Friend)[125388->1024x2],Network="
-    + LAYERS.format(2048, 8, 64).replace("Transform[8", "TransformSparseInput[8"): "NNUE_halfkp_1024x2_8_64",
-    "Features=K+P[1710->256x2],Network=" + LAYERS.format(512, 32, 32): "NNUE_kp_256x2_32_32",
-    "Features=K-P(Friend)[1710->256x2],Network=" + LAYERS.format(512, 32, 32) + ",epoch 3": "NNUE_kp_256x2_32_32",
-    "ModelType=SFNNWithoutPsqt;Features=HalfKA_hm2(Friend)[73305->1536x2],Network=SFNN-1536{LayerStack=9}":
-        "SFNN_halfkahm2_1536_15_32_k3k3",
-    "ModelType=SFNNWithoutPsqt;Features=HalfKA_hm2(Friend)[73305->1536x2],Network=SFNN-1536-V2{LayerStack=9};by me":
-        "SFNN_halfkahm2_1536_15_32_k3k3",
-    "ModelType=SFNNWithoutPsqt;Features=HalfKA_hm(Friend)[73305->1536x2],Network="
-    + LAYERS.format(3072, 15, 32) + "{LayerStack=9}": "SFNN_halfkahm2_1536_15_32_k3k3",
-    "ModelType=SFNNWithoutPsqt;Features=HalfKA2(Friend)[131949->1024x2],Network=SFNN_HALFKA2_1024_7_64_K3K3"
-    "{LayerStack=9}": "SFNN_halfka2_1024_7_64_k3k3",
-    "ModelType=SFNNWithoutPsqt;Features=K+A2[1791->512x2],Network=SFNN_KA2_512_8_64_C256_S64X4_PROGRESS8_"
-    "KING9ZONE_BY_KING9ZONE{LayerStack=648}": "SFNN_ka2_512_8_64_c256_s64x4_k9k9z_progress8",
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -86,10 +65,10 @@ def with_text(data: bytes, text: str) -> bytes:
 # ---- names and texts ----
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_texts_of_public_files(text: str) -> None:
+@pytest.mark.parametrize(("text", "name"), data_rows("architectures.tsv"))
+def test_texts_of_public_files(text: str, name: str) -> None:
     found = parse_text(text)
-    assert found.name == TEXTS[text]
+    assert found.name == name
     assert parse_text(format_text(found)) == found
 
 
