@@ -213,12 +213,13 @@ pictures: $(VENV)/.test $(VENV)/.page build
 # make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
 # MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.
 OPPONENT ?= $(abspath $(BIN))/usi_engine
+OPPONENT_NAME = $(notdir $(firstword $(OPPONENT)))
 GAMES ?= 10
 TIME ?= 0/0.1
 OPTIONS ?=
-KEEP ?= runs/match-$(notdir $(firstword $(OPPONENT)))
+KEEP ?= runs/match-$(OPPONENT_NAME)
 match: build
-	$(PY) -m bench.strength.match --engine $(BIN)/usi_engine --engine '$(OPPONENT)' $(OPTIONS:%=--option '%') \
+	$(PY) -m usi_engine match Komadori=usi_engine '$(OPPONENT_NAME)=$(OPPONENT)' $(OPTIONS:%=--option '$(OPPONENT_NAME):%') \
 		$(if $(NODES),--nodes $(NODES),--time $(TIME)) --games $(GAMES) --record kif --keep $(KEEP)
 
 # ---- maintenance -----------------------------------------------------------------------------------------------------

@@ -4,5 +4,4 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data"
-OPENINGS = DATA / "openings.sfen"
 MATE_PROBLEMS = DATA / "mate_problems.tsv"

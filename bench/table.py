@@ -1,11 +1,9 @@
 """Timing and tables of the benches."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
+from usi_engine.match.report import print_table
 
 
 def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], object] = lambda: None) -> float:
@@ -20,17 +18,6 @@ def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], ob
         units = work()
         rates.append(units / (time.perf_counter() - begin))
     return max(rates)
-
-
-def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table with a left-aligned first column and right-aligned others."""
-    table = Table(box=SIMPLE)
-    for place, name in enumerate(header):
-        table.add_column(name, justify="right" if place else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(str, row))
-    console = Console()
-    Console(width=console.width if console.is_terminal else 120).print(table)
 
 
 def show(title: str, unit: str, ours: float, peers: dict[str, float], aim: float) -> None:

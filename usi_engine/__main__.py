@@ -28,6 +28,7 @@ TOOLS = {
     "mate": "usi_engine.mate_tool.command",
     "book": "usi_engine.book_tool.command",
     "learn": "usi_engine.learn.command",
+    "match": "usi_engine.match.command",
 }
 SPELLINGS = {"analyse": "analyze"}
 WRONG_ARGUMENTS = 2

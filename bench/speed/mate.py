@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 
 from bench import MATE_PROBLEMS
 from bench.command import new_parser
-from bench.table import print_table
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from usi_engine.api.mate_lines import after_checks
+from usi_engine.match.report import print_table
 
 MEGABYTES = 1
 LIMIT = 1_000_000

@@ -15,12 +15,12 @@ import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bench import OPENINGS
 from bench.command import new_parser
-from bench.table import print_table
 from usi_engine.clock import Clock, TimeControl
 from usi_engine.csa.command import own_engine
 from usi_engine.learn.player import read_openings
+from usi_engine.match.report import print_table
+from usi_engine.match.runs import OPENINGS
 from usi_engine.rules import LiveGame
 from usi_engine.usi.arguments import name_value
 from usi_engine.usi.process import EngineProcess

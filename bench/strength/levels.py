@@ -20,14 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.command import new_parser, one_line
-from bench.strength.duel import play_out
-from bench.strength.elo import Estimate, estimate
-from bench.strength.run import Row as Kept
-from bench.strength.run import add_run_options, kept_rows, play_missing, shuffled_openings
-from bench.table import print_table
 from core_ext.board import Board
+from usi_engine.core import board_of, load_core
 from usi_engine.learn.player import Player, PlayRules
 from usi_engine.learn.workers import Work
+from usi_engine.match.elo import Estimate, estimate
+from usi_engine.match.report import print_table
+from usi_engine.match.runs import Row as Kept
+from usi_engine.match.runs import add_run_options, kept_rows, play_missing, shuffled_openings
+from usi_engine.rules import LiveGame
 from usi_engine.search.resources import Resources
 from usi_engine.search.search import search
 from usi_engine.search.search_control import SearchControl
@@ -87,7 +88,14 @@ def gain(board: Board, move: str) -> int:
 def play(players: Players, opening: str, black: int, white: int, seed: int) -> tuple[float, int]:
     """Return Black's points and the number of plies."""
     players.new_game()
-    return play_out(opening, lambda board: (players.move((black, white)[board.turn], board, seed), 0), LONGEST)
+    game = LiveGame(opening)
+    for ply in range(LONGEST):
+        if game.end is None and game.board.can_declare():
+            game.declare()
+        if game.end is not None:
+            return {0: 1.0, 1: 0.0, None: 0.5}[game.end.winner], ply
+        game.push(players.move((black, white)[game.turn], game.board, seed))
+    return 0.5, LONGEST
 
 
 def play_pair(players: Players, task: tuple[tuple[int, int], int]) -> Kept:
@@ -188,7 +196,14 @@ def run(chosen: argparse.Namespace) -> None:
     played = {(*row["pair"], row["number"]) for row in kept.rows}
     order = schedule(levels, chosen.games, chosen.neighbours)
     tasks = [(pair, number) for pair, number in order if (*pair, number) not in played]
-    work, total = Work(Players, (chosen.full, shuffled_openings(chosen)), play_pair), len(kept.rows) + len(tasks)
+    work, total = (
+        Work(
+            Players,
+            (chosen.full, [board_of(load_core(), opening).sfen() for opening in shuffled_openings(chosen)]),
+            play_pair,
+        ),
+        len(kept.rows) + len(tasks),
+    )
     for _row in play_missing(kept, work, tasks, chosen, total=total):
         pass
     rows = make_rows(sum_scores(kept.rows))
@@ -205,6 +220,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--neighbours", type=whole(1), default=20, help="games of neighbours")
     parser.add_argument("--full", type=whole(1), default=200_000, help="nodes a move of level 20")
     add_run_options(parser, 1)
+    parser.add_argument("--keep", type=Path, required=True, help="folder of the record; a run there is resumed")
     parser.add_argument("--figure", type=Path, help="write the data of the chart to this file")
     return parser.parse_args()
 

@@ -1,6 +1,6 @@
-"""Write balanced, varied openings from the engine's own play (tests/data/openings.sfen).
+"""Write balanced, varied openings from the engine's own play (usi_engine/data/openings.sfen).
 
-    nice python -m bench.strength.openings tests/data/openings.sfen --count 400
+    nice python -m bench.strength.openings usi_engine/data/openings.sfen --count 400
 
 Each ply plays the best move of a random half of the legal moves if it loses at most --margin centipawns against the
 best of all moves, else the best of all. A line is kept if a longer search of its last position finds neither side ahead

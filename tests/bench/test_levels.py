@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from bench.strength import levels
-from bench.strength.elo import elo
 from core_ext.board import Board
 from tests.bench.helpers import run_line
 from tests.shogi.slow_shogi import START
+from usi_engine.match.elo import elo
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import OPENINGS, signature
+from bench import signature
 from bench.__main__ import benches
 from bench.speed import punctuality
 from bench.strength import openings
@@ -20,6 +20,7 @@ from usi_engine.clock import TimeControl
 from usi_engine.csa.command import own_engine
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.player import read_openings
+from usi_engine.match.runs import OPENINGS
 from usi_engine.usi.process import EngineProcess
 
 

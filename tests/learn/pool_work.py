@@ -6,8 +6,6 @@ import os
 import time
 from pathlib import Path
 
-from core_ext.engine import tunable
-
 
 def new_counter(start: int) -> list[int]:
     """Return a state: a count of the tasks of this process, from `start`."""
@@ -44,11 +42,6 @@ def weights_and_contents(*weights: str) -> list[tuple[str, dict[str, bytes]]]:
 
 def same_weights(state: list[tuple[str, dict[str, bytes]]], _: int) -> list[tuple[str, dict[str, bytes]]]:
     return state
-
-
-def constant(_: list[int], name: str) -> int:
-    """Return a search constant of this process."""
-    return tunable(name)
 
 
 def wait_until_there(_: list[int], task: str) -> str:

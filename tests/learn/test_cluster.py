@@ -13,14 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.strength import duel, spsa
-from core_ext.engine import tunable
-from tests.bench.helpers import run_line
-from tests.learn.pool_work import constant, die_at_first, new_counter, same_weights, slow_square, weights_and_contents
+from tests.learn.pool_work import die_at_first, new_counter, same_weights, slow_square, weights_and_contents
 from tests.learn.test_pool import wait_until
 from usi_engine.files import KeptRows
 from usi_engine.learn.command import main
 from usi_engine.learn.workers import Work
+from usi_engine.match.command import main as match
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # distributed leaves sockets open
@@ -79,18 +77,18 @@ def test_games_are_those_of_one_process(scheduler: Scheduler, few_games: Path, t
         assert outs[0] == outs[1] != b""
 
 
-def test_duels_and_tuning(scheduler: Scheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pairs are those of one process, and constants of a duel do not stay in the workers."""
-    line = "--nodes 40 --weights material --weights-b material --games 8 --set LmrBase=600 --keep"
-    for name, where in (("here", "--processes 1"), ("there", f"--scheduler {scheduler.address}")):
-        run_line(duel, monkeypatch, f"duel a {line} {tmp_path / name} {where}")
-    kept = [KeptRows(tmp_path / name / "pairs.jsonl").rows[1:] for name in ("here", "there")]
-    pairs = [sorted((pair["pair"], pair["points"], pair["plies"]) for pair in rows) for rows in kept]
-    assert len(pairs[0]) == 4 and pairs[0] == pairs[1]
-    line = f"spsa LmrBase:40 --pairs 6 --nodes 40 --weights material --keep {tmp_path / 'spsa'}"
-    run_line(spsa, monkeypatch, f"{line} --scheduler {scheduler.address}")
-    assert {row["pair"] for row in KeptRows(tmp_path / "spsa" / "pairs.jsonl").rows[1:]} == {*range(6)}
-    assert next(Work(new_counter, (0,), constant).results(["LmrBase"], 1, scheduler.address)) == tunable("LmrBase")
+def test_matches_and_tuning(scheduler: Scheduler, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Games are those of one process."""
+    common = ["--nodes", "300", "--option", "EvalFile=material", "--games", "4"]
+    for name, where in (("here", ["--concurrency", "1"]), ("there", ["--scheduler", scheduler.address])):
+        engines = ["A=usi_engine", "B=usi_engine", "--option", "A:FV_SCALE=20"]
+        assert match([*engines, *common, *where, "--keep", str(tmp_path / name)]) == 0
+    kept = [KeptRows(tmp_path / name / "games.jsonl").rows[1:] for name in ("here", "there")]
+    games = [sorted((row["game"], row["points"], row["moves"]) for row in rows) for rows in kept]
+    assert len(games[0]) == 4 and games[0] == games[1]
+    words = ["A=usi_engine", *common, "--tune", "FV_SCALE=4", "--keep", str(tmp_path / "tune")]
+    assert match([*words, "--scheduler", scheduler.address]) == 0
+    assert {row["pair"] for row in KeptRows(tmp_path / "tune" / "pairs.jsonl").rows[1:]} == {0, 1}
 
 
 def test_work_of_a_killed_program_is_removed(scheduler: Scheduler) -> None:

@@ -34,11 +34,12 @@ LONG = "--seconds/100/--eval/material"
         ("play/--side/white/--level/20/" + LONG, "Player", "", ""),
         (f"analyze/GAME/{LONG}", "analysis", "", "stopped; "),
         (f"book/build/--out/OUT/{LONG}", "*.journal", "", "stopped; "),
+        ("match/usi_engine/B=usi_engine/--movetime/9999/--keep/KEEP", "games.jsonl", "games and page: ", "stopped; "),
     ],
 )
 def test_ctrl_c(words: str, begun: str, printed: str, error: str, tmp_path: Path) -> None:
     """`begun` is printed, or names a file or folder that is made, when the work begins."""
-    names = {"GAME": str(RECORDS / "game.kif"), "OUT": str(tmp_path / "book.db")}
+    names = {"GAME": str(RECORDS / "game.kif"), "OUT": str(tmp_path / "book.db"), "KEEP": str(tmp_path / "kept")}
 
     def until(started: subprocess.Popen[str]) -> None:
         assert started.stdout is not None

@@ -27,6 +27,7 @@ LAYERS: dict[str, str] = {
     "learn.nnue": "inputs device model export train",
     "learn  ": "command",
     "csa": "background protocol connection game record client command",
+    "match": "elo runs game engines report spsa command",
     "play": "moves game opponent screen terminal record library words dialogue review browser_server page_state "
     "shared_game places browser command",
     "  ": "__main__",

@@ -16,8 +16,9 @@ from core_ext._probe import TableProbe, fill_table, scramble_table, table_entry,
 from core_ext.board import Board
 from core_ext.engine import INFINITE, MATE, MATE_BOUND, KppWeights, StopToken, Table, Worker
 from tests.conftest import deepen
-from tests.positions import DATA, random_boards
+from tests.positions import random_boards
 from usi_engine.learn.player import read_openings
+from usi_engine.match.runs import OPENINGS
 
 UPPER, LOWER, EXACT = 1, 2, 3
 KEY = 0x0123_4567_89AB_CDEF
@@ -237,7 +238,7 @@ def test_quiescence_does_not_set_the_pv_flag() -> None:
 def test_the_root_updates_the_histories() -> None:
     """Quiescence updates none, so only the root can bring its best quiet move to the front of the next search."""
     saved = []
-    for sfen in read_openings(DATA / "openings.sfen")[:40]:
+    for sfen in read_openings(OPENINGS)[:40]:
         table = Table(4)
         worker = new_worker(table)
         saved.append(one_ply(table, worker, Board(sfen)) - one_ply(table, worker, Board(sfen)))

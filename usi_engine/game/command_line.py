@@ -139,6 +139,7 @@ def commands() -> Iterator[tuple[str, str]]:
     yield "usi_engine convert GAME ...", _("convert game records: KIF, KI2, CSA, JKF, USI")
     yield "usi_engine book ...", _("make an opening book (build) or look into one (show)")
     yield "usi_engine suite FILE", _("search positions whose best move is known")
+    yield "usi_engine match A B ...", _("play a match or a tournament of USI engines")
     yield "usi_engine csa ...", _("play on a CSA server such as floodgate")
     yield "usi_engine learn ...", _("train the evaluation from games")
     yield "usi_engine --where", _("print the path to register in a GUI")

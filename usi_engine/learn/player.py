@@ -13,8 +13,9 @@ from core_ext.board import BLACK, WHITE, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
 from usi_engine.core import board_of, load_core
 from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import Fault, read_bytes
 from usi_engine.learn.game import START, ScoredGame
+from usi_engine.records.formats import SUFFIXES, text_of_file
+from usi_engine.records.games import load_games
 from usi_engine.rules import End, end_by_rule
 from usi_engine.search.iterative import iterative_deepening
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 # Size of the TT: ten entries per node of one search, at least TABLE_MEGABYTES.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
-LARGEST_OPENINGS = 64 << 20  # bytes
+OPENING_PLIES = 24  # of a game record
 LONGEST_FAULT = 120  # characters of a message, which may quote a line
 # Search constants without late move pruning, reductions and quiescence limits. Up to so many nodes a search plays as
 # well with them, and its values are closer to those of deep searches (docs/findings.md).
@@ -184,19 +185,26 @@ class Lead:
 
 
 def read_openings(path: Path | None) -> list[str]:
-    """Return the sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
-    if path is None:
-        return [START]
-    core, found = load_core(), list[str]()
-    try:
-        text = read_bytes(path, LARGEST_OPENINGS).decode("utf-8-sig", "replace")
-    except Fault as fault:
-        raise ValueError(f"{path}: {fault}") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    """Return the sfen of each position of a file of openings; without a file the start position. ValueError."""
+    return [START] if path is None else [board.sfen() for board in opening_boards(path)]
+
+
+def opening_boards(path: Path) -> Iterator[Board]:
+    """Yield the positions of lines of sfens or `startpos moves ...`, or those after OPENING_PLIES of game records.
+
+    ValueError names the line, or says that there is none.
+    """
+    if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usi") != "usi":
+        yield from (game.board(min(OPENING_PLIES, len(game.moves))) for game in load_games(path))
+        return
+    core, count = load_core(), 0
+    for number, line in enumerate(text_of_file(path).splitlines(), 1):
         try:
-            found += [board_of(core, line.strip()).sfen()] if line.strip() else []
+            board = board_of(core, line.strip()) if line.strip() else None
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {str(error)[:LONGEST_FAULT]}") from None
-    if not found:
+        if board:
+            count += 1
+            yield board
+    if not count:
         raise ValueError(f"{path} holds no position")
-    return found

@@ -240,7 +240,16 @@ class EngineProcess:
 
         A process that says nothing for `silence` seconds counts as silent. `watch` is called with each new line.
         """
-        number = self.go(position, limits)
+        return self.answer(self.go(position, limits), longest, silence, watch)
+
+    def answer(
+        self,
+        number: int,
+        longest: float | None = None,
+        silence: float | None = None,
+        watch: Callable[[Answer], None] | None = None,
+    ) -> Answer:
+        """Return the answer to search `number`, which `go` has begun; as `search`."""
         try:
             while (answer := self._next(number, longest, silence)).move is None:
                 if watch:
@@ -266,7 +275,8 @@ class EngineProcess:
         return self._searches
 
     def ponderhit(self) -> None:
-        """Tell the engine that the opponent made the expected move."""
+        """Tell the engine that the opponent made the expected move; the time of its answer begins now."""
+        self._begun = time.monotonic()
         self._send("ponderhit")
 
     def stop(self) -> None:

@@ -1,5 +1,7 @@
 """Elo, confidence intervals and the sequential probability ratio test (SPRT) of a match."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +24,6 @@ def expected(difference: float) -> float:
     return float(1 / (1 + 10 ** (-difference / 400)))
 
 
-def counts(points: Sequence[float]) -> str:
-    """Return wins, draws and losses: `+2 =1 -0 of 3`."""
-    return f"+{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}"
-
-
 @dataclass(frozen=True)
 class Estimate:
     """Score between 0 and 1 with the ends of its 95 % interval."""
@@ -34,6 +31,11 @@ class Estimate:
     score: float
     low: float
     high: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        return self.low, self.high
 
     def elo(self) -> tuple[float, float, float]:
         """Return the Elo difference and the ends of its interval."""
@@ -99,34 +101,37 @@ def pairs_text(scores: Sequence[float]) -> str:
     return f"{counts}, normalized Elo {value:+.0f} {interval}, LOS {100 * superiority(scores):.1f} %"
 
 
-def likelihood_ratio(scores: Sequence[float], worse: float, better: float) -> float:
-    """Return the log-likelihood ratio of `better` Elo over `worse` Elo (M. Van den Bergh's normal approximation, as in
-    Fishtest). Pass the mean of each pair of games from one opening as a score, because it varies less.
+@dataclass(frozen=True)
+class Sprt:
+    """A sequential test of `elo1` against `elo0`.
+
+    `alpha` is the risk of accepting elo1 if elo0 is true, `beta` that of accepting elo0 if elo1 is true.
     """
-    mean, variance = moments(scores)
-    low, high = expected(worse), expected(better)
-    return len(scores) * (high - low) * (2 * mean - low - high) / (2 * variance)
 
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
 
-def decided(scores: Sequence[float], worse: float, better: float | None) -> bool:
-    """Return True if the sequential test has a verdict; it has none without `better` or before FEWEST_SCORES.
+    def bounds(self) -> tuple[float, float]:
+        """Return the log-likelihood ratios at which elo0 and elo1 are accepted."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
-    ValueError if `better` is not more than `worse`.
-    """
-    if better is not None and better <= worse:
-        raise ValueError(f"--elo1 {better:g}: expected more than --elo0 {worse:g}")
-    if better is None or len(scores) < FEWEST_SCORES:
-        return False
-    return verdict(likelihood_ratio(scores, worse, better)) != "open"
+    def ratio(self, scores: Sequence[float]) -> float:
+        """Return the log-likelihood ratio of elo1 over elo0 (M. Van den Bergh's normal approximation, as in Fishtest).
 
+        A score is the mean of a pair of games from one opening, which varies less than single games.
+        """
+        if not scores:
+            return 0.0
+        mean, variance = moments(scores)
+        low, high = expected(self.elo0), expected(self.elo1)
+        return len(scores) * (high - low) * (2 * mean - low - high) / (2 * variance)
 
-def verdict_text(scores: Sequence[float], worse: float, better: float) -> str:
-    """Return `+1.25 (open)`: the log-likelihood ratio and the verdict."""
-    ratio = likelihood_ratio(scores, worse, better)
-    return f"{ratio:+.2f} ({verdict(ratio) if decided(scores, worse, better) else 'open'})"
-
-
-def verdict(ratio: float, risk: float = 0.05) -> str:
-    """Return `better`, `worse` or `open` at this risk of either error."""
-    bound = math.log((1 - risk) / risk)
-    return "better" if ratio >= bound else "worse" if ratio <= -bound else "open"
+    def accepted(self, scores: Sequence[float]) -> float | None:
+        """Return the Elo that is accepted, None while the test goes on, always before FEWEST_SCORES."""
+        low, high = self.bounds()
+        ratio = self.ratio(scores)
+        if len(scores) < FEWEST_SCORES or low < ratio < high:
+            return None
+        return self.elo1 if ratio >= high else self.elo0

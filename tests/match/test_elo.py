@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from bench.strength import elo
+from usi_engine.match import elo
 
 
 @pytest.mark.parametrize("difference", [-300.0, -20.0, 0.0, 35.0, 400.0])
@@ -56,13 +56,25 @@ def test_text_and_wilsons_interval() -> None:
 
 def test_sequential_test_decides_both_ways() -> None:
     good, bad = [1.0] * 60 + [0.5] * 40 + [0.0] * 20, [0.0] * 60 + [0.5] * 40 + [1.0] * 20
-    assert elo.verdict(elo.likelihood_ratio(good, 0, 50)) == "better"
-    assert elo.verdict(elo.likelihood_ratio(bad, 0, 50)) == "worse"
-    assert elo.verdict(elo.likelihood_ratio([0.5, 1.0, 0.0] * 4, 0, 20)) == "open"
-    assert elo.verdict(elo.likelihood_ratio([0.5] * 20, 0, 10)) == "open"  # few equal scores are no certainty
-    assert elo.verdict_text([1.0] * 5, 0, 100).endswith("(open)") and not elo.decided([1.0] * 5, 0, 100)
-    with pytest.raises(ValueError, match="--elo1 -5: expected more than --elo0 0"):
-        elo.decided(good, 0, -5)
+    assert (elo.Sprt(0, 50).accepted(good), elo.Sprt(0, 50).accepted(bad)) == (50, 0)
+    assert elo.Sprt(0, 20).accepted([0.5, 1.0, 0.0] * 8) is None
+    assert elo.Sprt(0, 10).accepted([0.5] * 20) is None  # few equal scores are no certainty
+    assert elo.Sprt(0, 50).accepted([1.0] * 19) is None and elo.Sprt(0, 50).accepted([1.0] * 20) == 50
+    assert elo.Sprt(0, 50).bounds() == pytest.approx((-2.944, 2.944), abs=0.001)
+    assert elo.Sprt(0, 50, 0.01, 0.1).bounds() == pytest.approx((-2.293, 4.500), abs=0.001)
+
+
+def test_errors_of_the_sequential_test_are_as_rare_as_asked() -> None:
+    """Drawn from the two values that are tested, as pairs of independent games."""
+    rng, test = random.Random(5), elo.Sprt(0, 60, 0.05, 0.05)
+    for true in (0.0, 60.0):
+        wrong = 0
+        for _match in range(100):
+            scores = list[float]()
+            while (accepted := test.accepted(scores)) is None:
+                scores.append(sum(rng.random() < elo.expected(true) for _ in range(2)) / 2)
+            wrong += accepted != true
+        assert wrong <= 12, true
 
 
 def test_pairs_of_games() -> None:
@@ -75,6 +87,3 @@ def test_pairs_of_games() -> None:
     few = [0.0] * 2 + [0.25] * 3 + [0.5] * 10 + [0.75] * 4 + [1.0]
     assert elo.pairs_text(few) == "2-3-10-4-1, normalized Elo -12 (-119 to +96), LOS 41.5 %"
     assert elo.superiority([0.5] * 20) == 0.5
-    assert not elo.decided([1.0] * 19, 0, 10)
-    assert not elo.decided([1.0] * 20, 0, None)
-    assert elo.decided([1.0] * 20, 0, 50) and not elo.decided(few, 0, 10)

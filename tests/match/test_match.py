@@ -1,0 +1,327 @@
+"""Matches of USI engines: colours and pairs, clocks, adjudication, engines that fail, resumed matches."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scripted_engine import scripted
+from usi_engine.clock import TimeControl
+from usi_engine.csa.command import own_engine
+from usi_engine.files import KeptRows
+from usi_engine.learn.player import Lead
+from usi_engine.match import command, game
+from usi_engine.match.engines import checked, clock, digests
+from usi_engine.match.game import EngineConfig, Engines, GameLost, Rules, Task, TimeUse, play_game
+from usi_engine.match.report import save_record
+from usi_engine.match.runs import OPENINGS, MatchError, kept_rows
+from usi_engine.records.games import load_games
+from usi_engine.search.results import Limit
+from usi_engine.usi.process import EngineError
+
+START = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+RULES, NODES, AHEAD = Rules(), Limit(nodes=1), "info score cp 4000"
+SCORE = Rules(resign=(3000, 1))
+FIRST, SECOND = (0, 1), (1, 0)
+Players = Callable[..., Engines]
+
+
+@pytest.fixture
+def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Players:
+    """Return a function that makes two engines with these answers."""
+    monkeypatch.setattr(game, "GRACE", 0.2)
+
+    def config(name: str, answers: Sequence[str], limit: Limit | TimeControl) -> EngineConfig:
+        return EngineConfig(name, tuple(scripted(tmp_path / name, *answers)), {}, limit)
+
+    def new(
+        first: Sequence[str], second: Sequence[str], rules: Rules = RULES, limit: Limit | TimeControl = NODES
+    ) -> Engines:
+        return Engines((config("A", first, limit), config("B", second, limit)), rules)
+
+    return new
+
+
+def received(folder: Path, name: str, word: str) -> list[str]:
+    """Return the lines beginning with this word that an engine has received."""
+    lines = (folder / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.split()[0] == word]
+
+
+def test_a_clock_is_read() -> None:
+    clocks = {"10": (10000, 0, 0), "10+0.1": (10000, 0, 100), "0/0.1": (0, 100, 0), "60/1": (60000, 1000, 0)}
+    assert {text: clock(text) for text in clocks} == {text: TimeControl(*clock) for text, clock in clocks.items()}
+    for text in ("", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"):
+        with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"'{text}' is not MAIN")):
+            clock(text)
+
+
+def test_an_engine_plays_on_one_thread_without_a_book() -> None:
+    engine = EngineConfig("own", tuple(own_engine()), {"multipv": "2"}, NODES)
+    assert checked(engine)[0].options == {"Threads": "1", "USI_OwnBook": "false", "multipv": "2"}
+    assert checked(replace(engine, options={"threads": "2"}))[0].options == {"USI_OwnBook": "false", "threads": "2"}
+    with pytest.raises(EngineError, match="has no option 'Hash'"):
+        checked(replace(engine, options={"Hash": "2"}))
+
+
+@pytest.mark.parametrize(
+    ("answer", "ending", "text"),
+    [
+        ("die", "crash", "A: Fake has ended (exit status 0)\n    option"),
+        ("info string boom | 5a5b", "illegal move", f"A: played '5a5b' in {START}"),
+        ("win", "illegal move", "A: played 'win'"),
+        ("", "illegal move", "A: played ''"),
+        ("think", "hang", "A: Fake does not answer `go nodes 1`\n    option"),
+        ("hang", "hang", "A: Fake does not answer stop\n    option"),
+    ],
+)
+def test_an_engine_that_fails_loses_and_is_started_again(engines: Players, answer: str, ending: str, text: str) -> None:
+    players = engines([answer, "7g7f"], [], Rules(patience=0.2 if ending == "hang" else 120))
+    lost = play_game(players, Task(0, START, FIRST))
+    assert (lost["points"], lost["ending"], lost["moves"]) == (0.0, ending, "")
+    assert text in lost["fault"]
+    players.rules = Rules()
+    won = play_game(players, Task(2, START, FIRST))
+    assert (won["points"], won["ending"], won["fault"], won["moves"]) == (1.0, "resignation", "", "7g7f")
+
+
+def test_an_engine_that_does_not_start_loses(engines: Players) -> None:
+    players = engines(["7g7f"], [])
+    broken = EngineConfig("broken", (sys.executable, "-c", "raise SystemExit('no licence')"), {}, NODES)
+    players.processes[1] = broken.process()
+    row = play_game(players, Task(1, START, SECOND))
+    assert (row["players"], row["points"], row["ending"]) == (["B", "A"], 0.0, "crash")
+    assert "has ended (exit status 1)\n    no licence" in row["fault"]
+
+
+def test_clocks(engines: Players, tmp_path: Path) -> None:
+    """Each engine is told its clocks, and its answers are counted."""
+    clock = TimeControl(60_000, 0, 1_000)
+    row = play_game(engines(["7g7f"], ["3c3d"], limit=clock), Task(0, START, FIRST))
+    assert row["ending"] == "resignation"
+    assert [use["moves"] for use in row["time"]] == [2, 1]
+    assert received(tmp_path, "A", "go")[0] == "go btime 60000 wtime 60000 binc 1000 winc 1000"
+
+
+def test_a_declaration_and_late_answers(engines: Players) -> None:
+    row = play_game(engines([], ["win"]), Task(1, "KG7/PPPPPPPPP/9/9/9/9/9/9/8k b 2R2B3G4S4N4L9P 1", SECOND))
+    assert (row["ending"], row["points"]) == ("declaration", 1.0)
+    silent = play_game(engines([], ["win", "think"], limit=Limit(0.001)), Task(1, START, SECOND))
+    assert (silent["ending"], silent["points"]) == ("time", 0.0)
+    use = TimeUse()
+    use.count(900, 1000, 50)
+    use.count(1050, 1000, 50)
+    assert (use.moves, use.late, use.least) == (2, 1, -50)
+    with pytest.raises(GameLost, match="used 1051 of 1000 ms"):
+        use.count(1051, 1000, 50)
+
+
+@pytest.mark.parametrize(
+    ("values", "side", "plies"),
+    [
+        ((1000, -1000, 2000, -1500), "b", 4),
+        ((-1000, 1000, -1000, 1000), "w", 4),
+        ((1000, -999, 1000, -1000), "b", 2),
+        ((1000, -1000, 1000, 1000), "w", 0),
+        ((1000, -1000, 0, -1000, 1000, -1000), "b", 3),
+    ],
+)
+def test_lead(values: tuple[int, ...], side: str, plies: int) -> None:
+    """Both must see the same side ahead; a smaller value or one for the other side ends the lead."""
+    lead = Lead(1000)
+    for ply, value in enumerate(values):
+        lead.add(ply % 2, value)
+    assert ("bw"[lead.winner], lead.plies) == (side, plies)
+
+
+@pytest.mark.parametrize(
+    ("answers", "rules", "end"),
+    [
+        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), SCORE, ("score", 1.0)),
+        ((f"{AHEAD} | 7g7f", f"{AHEAD} | 3c3d"), SCORE, ("resignation", 0.0)),
+        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(), ("resignation", 0.0)),
+        ((f"{AHEAD} | 7g7f", "3c3d"), SCORE, ("resignation", 0.0)),
+        (("7g7f", "3c3d"), Rules(max_moves=2), ("move limit", 0.5)),
+        (("info score cp 9 | 7g7f", "info score cp -9 | 3c3d"), Rules(draw=(9, 1, 2)), ("draw", 0.5)),
+        (("info score cp 9 | 7g7f", "info score cp -9 | 3c3d"), Rules(draw=(9, 1, 3)), ("resignation", 0.0)),
+        (("info score cp 9 | 7g7f", "3c3d"), Rules(draw=(9, 1, 2)), ("resignation", 0.0)),
+        ((f"{AHEAD} lowerbound | 7g7f", "info score cp -4000 upperbound | 3c3d"), SCORE, ("score", 1.0)),
+        (("2h3h", "8b7b", "3h2h", "7b8b") * 3, Rules(), ("repetition", 0.5)),
+    ],
+)
+def test_games_end(
+    engines: Players, tmp_path: Path, answers: tuple[str, ...], rules: Rules, end: tuple[str, float]
+) -> None:
+    players = engines(answers[::2], answers[1::2], rules)
+    row = play_game(players, Task(0, START, FIRST))
+    assert (row["ending"], row["points"]) == end
+    del players  # ends the engines
+    told = {1.0: "win", 0.5: "draw", 0.0: "lose"}
+    assert received(tmp_path, "A", "gameover") == [f"gameover {told[row['points']]}"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"), [("3c3d", ["go", "ponderhit"]), ("8c8d", ["go", "stop", "go"]), ("resign", ["go", "stop"])]
+)
+def test_pondering(engines: Players, tmp_path: Path, reply: str, told: list[str]) -> None:
+    """The search of a move that was not expected is stopped, and its answer is ignored."""
+    players = engines(["7g7f ponder 3c3d", "2g2f"], [reply], Rules(ponder=True), TimeControl(60_000, 0, 1_000))
+    row = play_game(players, Task(0, f"{START} moves", FIRST))
+    assert row["moves"].split() == ["7g7f", *([reply, "2g2f"] if reply != "resign" else [])]
+    heard = (tmp_path / "A").read_text(encoding="utf-8").splitlines()
+    at = next(place for place, line in enumerate(heard) if line.startswith("go ponder btime 6"))
+    assert heard[at - 1] == "position startpos moves 7g7f 3c3d"
+    assert [line.split()[0] for line in heard[at:] if line.split()[0] not in ("position", "gameover")] == told
+
+
+Play = Callable[..., str]
+
+
+@pytest.fixture
+def play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Play:
+    """Return a function that plays a match of engines that resign at once, and so lose with Black."""
+
+    def run(names: str, line: str, status: int = 0) -> str:
+        engines = [f"{name}={shlex.join(scripted(tmp_path / name))}" for name in names]
+        assert command.main([*engines, *line.split(), "--keep", str(tmp_path / "kept")]) == status
+        shown = capsys.readouterr()
+        return " ".join((shown.out + shown.err).split())
+
+    return run
+
+
+def test_a_match_is_kept_and_continued(tmp_path: Path, play: Play) -> None:
+    """A row that was not written to its end is played again."""
+    usual, kept = "--nodes 5 --option USI_Hash=1 --record csa --concurrency", tmp_path / "kept"
+    first = play("AB", f"{usual} 1 --games 2")
+    assert "A 2 1 0 1 50.0" in first and "pairs of A: 0-0-1-0-0, " in first and "endings: resignation 2" in first
+    rows = (kept / "games.jsonl").read_text(encoding="utf-8")
+    (kept / "games.jsonl").write_text(rows[: rows.rindex("points")], encoding="utf-8")
+    assert "A 4 2 0 2 50.0" in play("AB", f"{usual} 2 --games 4")
+    assert [len(received(tmp_path, name, "go")) for name in "AB"] == [2, 3]
+    again = sorted(KeptRows(kept / "games.jsonl").rows[1:], key=itemgetter("game"))
+    assert [(row["game"], row["players"], row["points"]) for row in again] == [
+        (0, ["A", "B"], 0.0), (1, ["B", "A"], 0.0), (2, ["A", "B"], 0.0), (3, ["B", "A"], 0.0),
+    ]  # fmt: skip
+    assert again[0]["opening"] == again[1]["opening"] != again[2]["opening"] == again[3]["opening"]
+    assert {row["opening"] for row in again} <= set(OPENINGS.read_text(encoding="utf-8").splitlines())
+    assert next(load_games(kept / "game-0002.csa")).players == ("B", "A")
+    assert "under other conditions (limits); name another folder" in play("AB", "--nodes 6 --option USI_Hash=1", 2)
+
+
+@pytest.mark.parametrize(("line", "games"), [("", "AB BA AC CA BC CB"), ("--gauntlet", "AB BA AC CA")])
+def test_a_tournament(tmp_path: Path, play: Play, line: str, games: str) -> None:
+    """Each value is for all engines or for one. The page has a row of each engine, and each game."""
+    shown = play("ABC", f"--nodes 5 --nodes C:7 --option B:Style=Wild --games 2 --concurrency 1 {line}")
+    rows = KeptRows(tmp_path / "kept" / "games.jsonl").rows[1:]
+    assert ["".join(row["players"]) for row in rows] == games.split()
+    assert [received(tmp_path, name, "go")[0] for name in "ABC"] == ["go nodes 5", "go nodes 5", "go nodes 7"]
+    told = [{*received(tmp_path, name, "setoption")} for name in "ABC"]
+    assert ["setoption name Style value Wild" in lines for lines in told] == [False, True, False]
+    assert all(f"{name} {games.count(name)} " in shown for name in "ABC")
+    data = page_data(tmp_path / "kept" / "index.html")
+    assert [game["players"] for game in data["games"]] == [" - ".join(game) for game in games.split()]
+    assert data["cross"][0][1] == "+1 =0 -1" and [one["name"] for one in data["curves"]] == ["A", "B", "C"]
+
+
+def page_data(page: Path) -> dict[str, Any]:
+    """Return the data in a page."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"))
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_a_sequential_test_ends_the_match(tmp_path: Path, play: Play) -> None:
+    """A has won all games, so none is played."""
+    play("AB", "--nodes 5 --games 1 --concurrency 1")
+    file = tmp_path / "kept" / "games.jsonl"
+    head, row, _row = file.read_text(encoding="utf-8").splitlines()
+    won = [{"game": game, "players": list("ABA"[game % 2 :][:2]), "points": 1.0 - game % 2} for game in range(40)]
+    file.write_text("\n".join([head, *(json.dumps(json.loads(row) | one) for one in won), ""]), encoding="utf-8")
+    shown = play("AB", "--nodes 5 --games 100 --elo1 200 --alpha 0.01 --concurrency 1")
+    assert "SPRT of 200 against 0 Elo" in shown and "within -2.99 to +4.55: 200 Elo accepted" in shown
+    assert len(KeptRows(file).rows) == 41
+
+
+@pytest.mark.parametrize("change", ["program", "weights", "folder", "nodes"])
+def test_a_run_of_other_conditions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    """Another argument, a file that it names, the network of a folder, or the program."""
+    network = tmp_path / "network" / "nn.bin"
+    network.parent.mkdir()
+    network.write_bytes(b"one")
+    monkeypatch.setattr("usi_engine.match.runs.FOLDER", tmp_path)
+    (tmp_path / "usi_engine" / "data").mkdir(parents=True)
+    values = {"nodes": 1, "weights": network, "folder": str(network.parent)}
+    arguments = argparse.Namespace(keep=tmp_path / "kept", **{change: values.get(change)})
+    for _ in range(2):
+        kept_rows(arguments, "rows")
+    if change == "nodes":
+        arguments.nodes = 2
+    else:
+        (tmp_path / "usi_engine" / "data" / "nn.bin" if change == "program" else network).write_bytes(b"two")
+    with pytest.raises(MatchError, match=rf"other conditions \({change}\); name another folder"):
+        kept_rows(arguments, "rows")
+
+
+def test_a_network_that_an_option_names_is_a_condition(tmp_path: Path) -> None:
+    """A program without arguments finds it in its own folder."""
+    (tmp_path / "nn.bin").write_bytes(b"one")
+    options = {"EvalFile": "nn.bin", "EvalDir": str(tmp_path), "Threads": "1", "BookFile": ""}
+    engine = EngineConfig("own", (str(tmp_path / "engine"),), options, NODES)
+    before = digests(engine)
+    (tmp_path / "nn.bin").write_bytes(b"two")
+    after = digests(engine)
+    assert before[1] == before[2] != after[1] == after[2] and before[3:] == after[3:] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["none/here", sys.executable, "--nodes", "1"], "no program 'none/here'"),
+        (["usi_engine", "--nodes", "1"], "name two or more engines"),
+        (["usi_engine", "usi_engine", "--nodes", "1"], "two engines are called 'usi_engine'"),
+        (["A=", "usi_engine", "--nodes", "1"], "the command of an engine is empty"),
+        (["A=usi_engine '", "usi_engine", "--nodes", "1"], "A=usi_engine ': No closing quotation"),
+        (["usi_engine", "B=usi_engine", "--option", "Hash", "--nodes", "1"], "--option: 'Hash' is not NAME=VALUE"),
+        (["usi_engine", "B=usi_engine", "--nodes", "B:1"], "give a limit of the moves of usi_engine: --time"),
+        (["usi_engine", "B=usi_engine", "--nodes", "C:1"], "--nodes: 'C:1' is not a whole number from 1"),
+        (["usi_engine", "B=usi_engine", "--time", "9", "--elo1", "-1"], "--elo1 -1: expected more than --elo0 0"),
+        (["A=a", "B=b", "--openings", "none.sfen", "--nodes", "1"], "no program 'a'"),
+        (["usi_engine", "B=usi_engine", "--openings", "none.sfen", "--nodes", "1"], "none.sfen: "),
+        (["usi_engine", "B=usi_engine", "--games", "802", "--nodes", "1"], "400 openings make 800 games, not 802"),
+        (["usi_engine", "B=usi_engine", "--tune", "Threads=1", "--nodes", "1"], "--tune plays a single engine"),
+        (["usi_engine", "--tune", "Threads=x", "--nodes", "1"], "'x' is not a number from 0"),
+    ],
+)
+def test_wrong_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], text: str) -> None:
+    """Nothing is begun."""
+    with suppress(SystemExit):
+        assert command.main([*words, "--keep", str(tmp_path / "kept")]) == 2
+    assert text in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_record_has_times_values_and_the_reason_of_its_end(tmp_path: Path) -> None:
+    row = {
+        "game": 6, "players": ["B", "A"], "points": 0.0, "ending": "time", "fault": "B: used 9 of 8 ms", "begun": 0,
+        "opening": "startpos moves 2g2f 8c8d", "moves": "7g7f 3c3d", "values": [30, -40], "milliseconds": [2000, 3000],
+    }  # fmt: skip
+    save_record(tmp_path, row, "csa")
+    text = (tmp_path / "game-0007.csa").read_text(encoding="utf-8")
+    assert re.search(r"N\+B\nN-A\n", text)
+    assert re.search(r"\+7776FU,?\n?T2\n'\*\* 30\n-3334FU,?\n?T3\n'\*\* 40\n%TIME_UP\n'\*B: used", text)
+    save_record(tmp_path, row | {"ending": "score"}, "kif")
+    game = next(load_games(tmp_path / "game-0007.kif"))
+    assert len(game.moves) == 4 and game.end and game.end.name == "TORYO"
