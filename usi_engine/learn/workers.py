@@ -15,6 +15,7 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context, parent_process
+from multiprocessing.synchronize import Event
 from typing import Any, Generic, Protocol, TypeVar
 
 POLL_SECONDS = 0.02
@@ -106,10 +107,13 @@ class Processes:
     def __init__(self, work: Work[Any, Any, Any], processes: int) -> None:
         self._work, self._processes = work, processes
         self._tasks: list[_ProcessTask] = []  # not known to be finished
+        self._context = get_context("spawn")
+        self._no_longer = self._context.Event()  # set if unfinished tasks are not wanted
         self._start()
 
     def _start(self) -> None:
-        self.executor = ProcessPoolExecutor(self._processes, get_context("spawn"), _start, (self._work,))
+        initial = self._work, self._no_longer
+        self.executor = ProcessPoolExecutor(self._processes, self._context, _start, initial)
 
     def submit(self, task: Any) -> Pending:
         self._tasks = [other for other in self._tasks if other.was_killed() or not other.done()]
@@ -128,6 +132,8 @@ class Processes:
         return self._processes
 
     def close(self) -> None:
+        if not all(task.done() for task in self._tasks):
+            self._no_longer.set()
         self.executor.shutdown(cancel_futures=True)
 
 
@@ -166,11 +172,19 @@ _work: list[Work[Any, Any, Any]] = []
 _state: list[Any] = []
 
 
-def _start(work: Work[Any, Any, Any]) -> None:
-    """Prepare a worker process: it ends silently at Ctrl-C, which it receives too, and with its parent."""
+def _start(work: Work[Any, Any, Any], no_longer: Event) -> None:
+    """Prepare a worker process: it ends silently at Ctrl-C, which it may receive too, with its parent, or if its tasks
+    are `no_longer` wanted.
+    """
     _work.append(work)
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_after, args=(no_longer,), daemon=True).start()
+
+
+def _end_after(event: Event) -> None:
+    event.wait()
+    os._exit(130)
 
 
 def _end_with_parent() -> None:
