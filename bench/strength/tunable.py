@@ -16,15 +16,14 @@ from dataclasses import replace
 from typing import Any
 
 from bench.command import new_parser
-from core_ext.board import WHITE
 from core_ext.engine import tunables
 from usi_engine.__main__ import main
 from usi_engine.game import loop
-from usi_engine.game.session import Session
+from usi_engine.game.session import Posted, Session
 from usi_engine.search import timeman
 from usi_engine.search.search_control import SearchControl
 from usi_engine.usi.options import TUNING_PREFIX, Option, Options
-from usi_engine.usi.protocol import Go, GoMate, NewGame, SetOption
+from usi_engine.usi.protocol import Go, GoMate, SetOption, Word
 
 NODES_TIME = "NodesTime"
 MOST = 10**9
@@ -68,28 +67,31 @@ class TunableSession(Session):
     _left: int | None = None  # of the clock that counts nodes; None before the game's first search
     _last: SearchControl | None = None
 
-    def _setoption(self, command: SetOption) -> None:
-        constant = command.name.removeprefix(TUNING_PREFIX)
+    def _carry_out(self, command: Posted) -> None:
+        if command is Word.NEW_GAME:
+            self._left = self._last = None
+        if isinstance(command, Go) and self._rate and command.times.given():
+            command = self._on_node_clock(command)
+        if not (isinstance(command, SetOption) and self._set(command.name, command.value)):
+            super()._carry_out(command)
+
+    def _set(self, name: str, text: str) -> bool:
+        """Set an option that the engine does not have; return whether it is one."""
+        constant = name.removeprefix(TUNING_PREFIX)
         if constant in TIME_CONSTANTS:
-            setattr(timeman, constant, int(command.value) / 1000)
-        elif command.name == NODES_TIME:
-            self._rate = int(command.value)
-        else:
-            super()._setoption(command)
+            setattr(timeman, constant, int(text) / 1000)
+        elif name == NODES_TIME:
+            self._rate = int(text)
+        return constant in TIME_CONSTANTS or name == NODES_TIME
 
-    def _new_game(self, command: NewGame) -> None:
-        self._left = self._last = None
-        super()._new_game(command)
-
-    def _go(self, command: Go) -> None:
-        if self._rate and command.times.given():
-            own = command.times.control(int(self._current().turn == WHITE))
-            self._left = own.main if self._left is None else self._left
-            if self._last:
-                self._left = max(self._left + own.increment - self._last.elapsed, 0)
-            command = replace(command, times=replace(command.times, btime=self._left, wtime=self._left))
-            command = replace(command, nodes=(self._time_limits(command).maximum or 1) * self._rate)
-        super()._go(command)
+    def _on_node_clock(self, go: Go) -> Go:
+        """Return a search with the time left by nodes, and their limit."""
+        own = go.times.control(self._current().turn)
+        self._left = own.main if self._left is None else self._left
+        if self._last:
+            self._left = max(self._left + own.increment - self._last.elapsed, 0)
+        go = replace(go, times=replace(go.times, btime=self._left, wtime=self._left))
+        return replace(go, nodes=(self._time_limits(go).maximum or 1) * self._rate)
 
     def _new_control(self, command: Go | GoMate, limits: timeman.TimeLimits, infinite: bool) -> SearchControl:
         if not (self._rate and isinstance(command, Go) and command.times.given()):
