@@ -7,6 +7,8 @@ pictures that the READMEs show are in this folder: analysis.png and game.png.
 from __future__ import annotations
 
 import io
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -41,11 +43,12 @@ def analysed(folder: Path, lang: str) -> Path:
 
 
 @contextmanager
-def game_server(lang: str) -> Iterator[str]:
-    """Continue the game in the browser and return its address."""
+def game_server(folder: Path, lang: str) -> Iterator[str]:
+    """Continue the game in the browser, which keeps it in this folder, and return its address."""
     options = ["--browser", "--no-open", "--lang", lang, "--level", "5", "--minutes", "15", "--byoyomi", "30"]
     command = [*PROGRAM, "play", *options, "startpos", "moves", *next(load_games(RECORD)).moves[:PLIES]]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    environment = os.environ | {"KOMADORI_DATA": str(folder.resolve() / f"games-{lang}")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout
         try:
             found = re.search(r"http://[\w.:/-]+", process.stdout.readline())
@@ -57,7 +60,8 @@ def game_server(lang: str) -> Iterator[str]:
 
 def show_mistake(page: Page) -> None:
     """Go to the worst move of the game."""
-    page.evaluate("goTo(nodes.reduce((worst, node) => node.loss > worst.loss ? node : worst).ply)")
+    nodes = json.loads(page.locator("#data").text_content() or "")["nodes"]
+    page.evaluate(f"location.hash = {max(nodes, key=lambda node: node['loss'])['ply']}")
 
 
 def show_puzzle(page: Page) -> None:
@@ -92,8 +96,9 @@ def all_pictures(browser: Browser, folder: Path) -> Iterator[tuple[str, bytes]]:
         address = analysed(folder, lang).as_uri()
         yield from pictures(browser, address, "analysis", lang, show_mistake)
         yield from pictures(browser, address, "puzzle", lang, show_puzzle)
-        with game_server(lang) as address:
+        with game_server(folder, lang) as address:
             yield from pictures(browser, address, "game", lang, show_hint)
+            yield from pictures(browser, f"{address}#games", "games", lang, lambda page: None)
 
 
 def small(picture: bytes) -> bytes:
@@ -113,7 +118,7 @@ def main(folder: Path) -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for name, picture in all_pictures(browser, folder):
             (folder / f"{name}.png").write_bytes(picture)
-            if name.endswith("-en-light-1280") and not name.startswith("puzzle"):
+            if name.endswith("-en-light-1280") and name.startswith(("analysis", "game-")):
                 (FOLDER / f"{name.split('-')[0]}.png").write_bytes(small(picture))
         browser.close()
 

@@ -1,16 +1,20 @@
-"""The game in the browser, played in a browser against the program as it is started."""
+"""The places Play and My games, in a browser that is connected to the program as it is started."""
 
 from __future__ import annotations
 
+import os
+import random
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from core_ext.board import Board
 from tests.page.checks import faults_of, walk_to
 from tests.page.conftest import THEMES, WIDTHS, OpenPage
 from tests.programs import ROOT
@@ -18,20 +22,35 @@ from usi_engine import language
 from usi_engine.play.record import load
 
 # A mate in seven plies, with a promotion and a drop.
+SIZES = ((1920, 1080), (1366, 768), (1280, 900), (844, 390), (390, 844))
+# Keeps the frequencies of all tones.
+TONES = """window.tones = []; const make = AudioContext.prototype.createOscillator;
+AudioContext.prototype.createOscillator = function() {
+  const made = make.call(this);
+  queueMicrotask(() => tones.push(made.frequency.value));
+  return made;
+};"""
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 WHOLE_GAME = ["7g7f", "4a4b", "8h3c+", "6a7b", "3c4b", "5a6b", "G*5b"]
 
 Start = Callable[..., str]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts the program with these words; returns the address of its page."""
-    running = list[subprocess.Popen[str]]()
+def running() -> list[subprocess.Popen[str]]:
+    """The programs that `start` has started."""
+    return []
+
+
+@pytest.fixture
+def start(running: list[subprocess.Popen[str]], tmp_path: Path) -> Iterator[Start]:
+    """Starts the program with these words; returns the address of its page. All keep their games in one folder."""
+    environment = os.environ | {"KOMADORI_DATA": str(tmp_path / "data")}
 
     def started(*words: str) -> str:
         options = ["--browser", "--no-open", "--eval", "material", "--level", "0", "--seconds", "0.02"]
         program = [sys.executable, "-m", "usi_engine", "play", *options, *words]
-        running.append(subprocess.Popen(program, stdout=subprocess.PIPE, text=True, cwd=ROOT))
+        running.append(subprocess.Popen(program, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment))
         output = running[-1].stdout
         assert output is not None
         address = re.search(r"http://[\w.:/-]+", output.readline())
@@ -162,3 +181,175 @@ def faults_everywhere(page: Page) -> list[str]:
             page.emulate_media(color_scheme=theme)
             found += [f"{width} {theme}: {fault}" for fault in faults_of(page)]
     return found
+
+
+def new_game(page: Page, **choices: str) -> None:
+    """Fill in the form of a new game, by the names of its elements, and start it."""
+    if not page.locator("#terms").is_visible():
+        page.locator("#newGame").click()
+    for name, value in choices.items():
+        chosen = page.locator(f"#{name}")
+        chosen.select_option(value) if name in ("sideChosen", "handicap", "preset") else chosen.fill(value)
+    page.locator("#terms button[type=submit]").click()
+
+
+def in_sight(page: Page, selector: str) -> bool:
+    """Return whether an element lies within the window and within the list of moves."""
+    script = """one => {
+      const own = one.getBoundingClientRect(), list = one.closest("ol");
+      const window = new DOMRect(0, 0, innerWidth, innerHeight);
+      return [window, list ? list.getBoundingClientRect() : window].every(box => own.top > box.top - 3
+        && own.bottom < box.bottom + 3 && own.left > box.left - 3 && own.right < box.right + 3);
+    }"""
+    return bool(page.locator(selector).first.evaluate(script))
+
+
+def a_long_game(plies: int) -> list[str]:
+    """Return the moves of a game that goes on."""
+    board, chance = Board(), random.Random(1)
+    while len(board.moves()) < plies:
+        moves = board.legal_moves(include_all=True)
+        board.push(chance.choice(moves)) if moves else board.pop()
+        if board.outcome():
+            board.pop()
+    return board.moves()
+
+
+def test_layout(start: Start, open_page: OpenPage) -> None:
+    """The board takes the window; it, the last move and the current row are in sight at each size."""
+    page = open_page(start("--side", "both", "--minutes", "10", "startpos", "moves", *a_long_game(120)))
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("End")
+        wood = page.locator(".sb-wood").bounding_box()
+        assert wood and wood["height"] > (0.45 if width < height else 0.83) * height - 36, (width, wood)
+        for part in (".sb-wood", ".sb-top", ".sb-bottom", ".sb-last", "#moveList [aria-current]", "#status"):
+            assert in_sight(page, part), (width, part)
+        assert width < height or page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
+        assert faults_of(page) == []
+
+
+def test_a_killed_program_loses_nothing(
+    start: Start, running: list[subprocess.Popen[str]], open_page: OpenPage
+) -> None:
+    """`--resume` goes on with moves, names and clock; My games lists the game, and a new one leaves it there."""
+    page = open_page(start())
+    new_game(page, sideChosen="both", preset="5 minutes + 5 s a move", name="羽生", otherName="<b>")
+    play(page, WHOLE_GAME[:3])
+    page.goto("about:blank")
+    running[0].kill()
+    page = open_page(start("--resume"))
+    expect(page.locator("#moveList button")).to_have_count(3)
+    expect(page.locator(".sb-name b")).to_have_text(["☖ <b>", "☗ 羽生"])
+    expect(page.locator(".sb-note")).to_have_text([re.compile("^5:")] * 2)
+    play(page, WHOLE_GAME[3:4], before=3)
+    new_game(page, sideChosen="both", preset="No clock", name="", otherName="")
+    play(page, WHOLE_GAME[:1])
+    page.get_by_role("link", name="My games").click()
+    expect(page.locator("#cards h2")).to_have_text(["☗ Player - ☖ Player", "☗ 羽生 - ☖ <b>"])
+    expect(page.locator("#cards .soft")).to_have_text([re.compile("1 moves · not finished"), re.compile("4 moves")])
+    assert faults_everywhere(page) == []
+    page.get_by_role("button", name="Delete").first.click()
+    page.locator("#yes").click()
+    expect(page.locator("#cards li")).to_have_count(1)
+    page.get_by_role("button", name="Play on").click()
+    play(page, WHOLE_GAME[4:5], before=4)
+
+
+def test_a_thousand_moves(start: Start, open_page: OpenPage) -> None:
+    """A move is shown within two seconds; the list has all of them."""
+    page = open_page(start("--side", "both", "startpos", "moves", *a_long_game(1000)))
+    expect(page.locator("#moveList button")).to_have_count(1000, timeout=20_000)
+    begun = time.monotonic()
+    page.locator(".sb-movable").first.click()
+    page.locator(".sb-target").first.click()
+    if page.locator(".sb-question").is_visible():
+        page.locator(".sb-question button").first.click()
+    expect(page.locator("#moveList button")).to_have_count(1001)
+    assert time.monotonic() - begun < 5 and in_sight(page, "#moveList [aria-current]")
+
+
+def test_a_reload_keeps_what_the_tab_shows(start: Start, open_page: OpenPage) -> None:
+    """The board stays turned; cancelled terms leave a board on which the first move begins the game."""
+    page = open_page(start("--side", "both"))
+    page.get_by_role("button", name="Cancel").click()
+    status(page, "^Make a move, or choose a new game")
+    play(page, WHOLE_GAME[:2])
+    page.get_by_role("button", name="Turn the board").click()
+    page.keyboard.press("Home")
+    page.reload()
+    status(page, "^After move 0 of 2")
+    assert page.locator(".sb-square").first.get_attribute("data-square") == "1i"
+    for name in ("takeBack", "hint", "resign"):
+        expect(page.locator(f"#{name}")).to_be_disabled()
+    expect(page.locator("#detail")).to_have_text("Go back to the game to take back, resign or get a hint.")
+
+
+def test_resignation_and_rematch(start: Start, open_page: OpenPage) -> None:
+    """Only the resignation is taken back; sides change in the next game."""
+    page = open_page(start("--side", "black", "startpos", "moves", *WHOLE_GAME[:2]))
+    for _time in range(2):
+        page.locator("#resign").click()
+        page.locator("#yes").click()
+        status(page, "^You lose")
+        expect(page.locator("#moveList button")).to_have_count(2)
+        if _time == 0:
+            page.locator("#takeBack").click()
+            status(page, "^Your move")
+    page.locator("#rematch").click()
+    status(page, "^Your move")
+    expect(page.locator(".sb-name b")).to_have_text(["☗ Komadori level 0", "☖ Player"])
+
+
+def test_start_positions(start: Start, open_page: OpenPage, tmp_path: Path) -> None:
+    """An SFEN, a KIF; text that is neither is refused with its reason. The record has the game's times."""
+    page = open_page(start())
+    page.locator("#terms summary").click()
+    new_game(page, sideChosen="both", start="no game")
+    expect(page.locator("#termsFault")).to_contain_text("not a game record")
+    new_game(page, start=MATE_IN_ONE)
+    move(page, "G*5b")
+    status(page, "^Black wins: the king is mated")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save as KIF").click()
+    download.value.save_as(tmp_path / "game.kif")
+    assert {"開始日時", "終了日時"} <= load(tmp_path / "game.kif").header.keys()
+    page.locator("#newGame").click()
+    page.locator("#start").fill((tmp_path / "game.kif").read_text("cp932").replace("詰み", "中断"))
+    page.locator("#terms button[type=submit]").click()
+    expect(page.locator("#moveList button")).to_have_text(["1 ☗G*5b"])
+
+
+def test_times_and_their_warnings(start: Start, open_page: OpenPage) -> None:
+    """Each side has its own time. Byoyomi is said in words; the last ten seconds are red and beep."""
+    page = open_page(start())
+    page.add_init_script(TONES)
+    page.reload()
+    page.locator("#sideChosen").select_option("both")
+    page.locator("#preset").select_option("Other times")
+    for name, value in (("minutes0", "0.02"), ("byoyomi0", "11"), ("minutes1", "3")):
+        page.locator(f"#times [name={name}]").fill(value)
+    page.locator("#terms button[type=submit]").click()
+    expect(page.locator(".sb-top .sb-note")).to_have_text("3:00")
+    expect(page.locator("#spoken")).to_have_text("Byoyomi: 11 seconds a move")
+    expect(page.locator(".sb-bottom .sb-low")).to_have_text(re.compile("^byoyomi [78]$"), timeout=10_000)
+    play(page, WHOLE_GAME[:1])
+    page.wait_for_timeout(100)
+    tones = page.evaluate("tones")
+    assert tones.count(1000) > 1 and tones[-1] != 1000  # the beeps, then the move
+
+
+def test_preferences_are_kept(start: Start, open_page: OpenPage) -> None:
+    """Sound and pieces, on all pages and in the next game."""
+    page = open_page(start("startpos"))
+    other = open_page(page.url)
+    page.get_by_role("button", name="Sound off").click()
+    for text in ("玉将", "K"):
+        page.locator("#pieces").click()
+        for one in (page, other):
+            expect(one.locator("[data-square='5i'] text")).to_have_text(list(text))
+    expect(other.get_by_role("button", name="Sound on")).to_be_visible()
+    page = open_page(start("startpos"))
+    expect(page.get_by_role("button", name="Sound on")).to_be_visible()
+    expect(page.locator("[data-square='5i'] text")).to_have_text("K")

@@ -188,5 +188,5 @@ export function start() {
     h("button", {type: "button", "aria-label": name, title: name, onclick: go}, mark)));
   onState("preferences", ({pieces}) => board.setPieces(pieces));
   onState("play", receive);
-  if (!state.started) openTerms(state.terms);
+  if (!state.started && !location.hash) openTerms(state.terms);
 }

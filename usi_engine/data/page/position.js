@@ -106,7 +106,7 @@ export function pieceSvg(piece, flipped, style = "kanji") {
     + (latin || text.length === 1 ? line(text, 68) : line(text[0], 46) + line(text[1], 87)) + "</g></svg>";
 }
 
-export const PIECE_GRADIENTS = `<svg id="sb-gradients" width="0" height="0" aria-hidden="true"><defs>`
+export const PIECE_GRADIENTS = `<svg id="sb-gradients" class="hidden" width="0" height="0" aria-hidden="true"><defs>`
   + [["up", 0, 0, 1, 1], ["down", 1, 1, 0, 0]].map(([name, x1, y1, x2, y2]) =>
     `<linearGradient id="sb-face-${name}" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"><stop offset="0" stop-color="#ffeec4"/>`
     + `<stop offset="0.55" stop-color="#f6d794"/><stop offset="1" stop-color="#e3b768"/></linearGradient>`).join("") + "</defs></svg>";
