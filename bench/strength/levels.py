@@ -22,7 +22,8 @@ from typing import Any
 from bench.command import new_parser, one_line
 from core_ext.board import Board
 from usi_engine.core import board_of, load_core
-from usi_engine.learn.player import Player, PlayRules
+from usi_engine.learn.player import Player
+from usi_engine.learn.settings import PlayRules
 from usi_engine.learn.workers import Work
 from usi_engine.match.elo import Estimate, estimate
 from usi_engine.match.report import print_table

@@ -18,7 +18,8 @@ from core_ext.board import Board
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.files import atomic_write
-from usi_engine.learn.player import Player, PlayRules
+from usi_engine.learn.player import Player
+from usi_engine.learn.settings import PlayRules
 from usi_engine.progress import Progress
 
 

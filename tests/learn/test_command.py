@@ -13,11 +13,9 @@ from core_ext.board import Board
 from tests.conftest import NewWorker
 from usi_engine.core import load_core
 from usi_engine.evaluation.kpp_file import load_weights, read_blocks
-from usi_engine.evaluation.names import WeightsError
 from usi_engine.files import KeptRows
 from usi_engine.learn import command as learn_command
 from usi_engine.learn.command import main, run
-from usi_engine.learn.corpus.build import new_reader
 from usi_engine.learn.files import TRAINING
 from usi_engine.learn.settings import Corpus, train_settings
 from usi_engine.learn.training import LOG
@@ -91,36 +89,6 @@ def test_a_bad_file_of_options_is_named(
     assert main(["train", "--config", str(config)]) == 2
     said = capsys.readouterr().err
     assert fault in said and said.count("\n") == 1 and (said.startswith(str(config)) or "expected" in said)
-
-
-@pytest.mark.parametrize(
-    ("words", "fault"),
-    [
-        ("--rate 0.1", "--rate: for networks only"),
-        ("--seed 2 --device cpu", "--device, --seed: for networks only"),
-        ("--loss-exponent 2", "--loss-exponent: for networks only"),
-        ("--threads 3", "--threads: '3' is not a whole number from 1 to 2"),
-    ],
-)
-def test_options_of_networks_are_refused_for_kpp(
-    words: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["train", str(tmp_path), "--out", str(tmp_path / "my.kpp"), *words.split()]) == 2
-    assert fault in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("leaves", ["material", ""])
-def test_leaves_need_weights(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], leaves: str) -> None:
-    """An empty name, as from a variable that is not set, does not turn them off."""
-    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--leaves", leaves]) == 2
-    assert f"--leaves {leaves or repr('')}" in capsys.readouterr().err
-    with pytest.raises(WeightsError):
-        new_reader("")
-
-
-def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 2
-    assert "none.tsv" in capsys.readouterr().err
 
 
 def test_without_pytorch_the_training_of_networks_says_what_to_install(

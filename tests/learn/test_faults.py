@@ -19,11 +19,8 @@ import pytest
 from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION, check_positions
 from core_ext.training import Trainer
 from tests.damage import accepted, random_flips
-from tests.eval.nnue.networks import random_network
-from tests.learn.helpers import RATES, SMALL, build_corpus, items_of, random_game, read_games
+from tests.learn.helpers import RATES, SMALL, build_corpus, items_of, read_games
 from tests.programs import INTERRUPTIBLE, ROOT
-from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.chances import Positions
@@ -201,93 +198,6 @@ def test_scores_of_any_size_are_accepted(tmp_path: Path) -> None:
     card = build_corpus([path], tmp_path / "corpus")
     assert (card["broken_games"], card["training"]) == (2, 2)
     assert "line 2: not a score" in card["first_broken"]
-
-
-@pytest.mark.parametrize(
-    ("command", "name"), [("selfplay", "x.tsv"), ("selfplay", "x.games"), ("rescore", "x.tsv"), ("off-game", "x.tsv")]
-)
-@pytest.mark.parametrize("content", [b"my notes\n", b"my notes", b"\0" * 5000, b"b\tx\n", b""])
-def test_foreign_files_are_not_written_to(
-    tmp_path: Path, refusal: Refusal, command: str, name: str, content: bytes
-) -> None:
-    few, out = tmp_path / "few.tsv", tmp_path / name
-    few.write_text(random_game(1, 10))
-    out.write_bytes(content)
-    games = ["--games", "1"] if command == "selfplay" else [str(few)]
-    arguments = [command, *games, "--out", str(out), "--nodes", "20", "--weights", "material"]
-    if content:
-        assert str(out) in refusal(*arguments)
-        assert out.read_bytes() == content
-    else:
-        assert main(arguments) == 0 and read_games(out)
-
-
-def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    """Training is refused before it begins."""
-    notes, folder = tmp_path / "notes.txt", tmp_path / "folder"
-    notes.write_text("my notes")
-    folder.mkdir()
-    for out, reason in ((notes, "is not a file of weights"), (folder, "not a regular file")):
-        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--network", "P")
-        assert not out.with_name(out.name + ".run").exists()
-    assert notes.read_text() == "my notes"
-
-
-@pytest.mark.parametrize("name", ["nnue", "kp_256x2-32", "NNUE_kp_256x2_32_32_k3k3", "SFNN_kpe9_64_7_16"])
-def test_an_unknown_network_is_refused(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
-    said = refusal("train", corpus, "--out", tmp_path / "nn.bin", "--network", name)
-    assert f"--network {name}: " in said and "KPPT" in said
-    assert "k21k21" in said or "only SFNN has" in said
-
-
-@pytest.mark.parametrize(("model", "name"), [(NETWORK, "mynet"), (NETWORK, "mynet.txt"), ("KP", "net.bin")])
-def test_weights_need_a_name_that_the_engine_takes_for_them(
-    corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str
-) -> None:
-    """Training is refused before it begins; a network is not replaced if its name was forgotten."""
-    out, suffixes = tmp_path / name, ".kpp" if model == "KP" else ".bin or .nnue"
-    if out.suffix == ".bin":
-        write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
-    before = out.read_bytes() if out.exists() else b""
-    said = refusal("train", corpus, "--out", out, "--network", model, "--epochs", "1")
-    assert f"--out {out}: expected a name that ends in {suffixes}" in said
-    assert not out.with_name(name + ".run").exists()
-    assert (out.read_bytes() if out.exists() else b"") == before
-
-
-def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
-    packed = tmp_path / "games.psv"
-    assert main(["export", str(teacher), "--out", str(packed)]) == 0
-    before = packed.read_bytes()
-    assert "is also an input" in refusal("export", packed, "--out", packed)
-    assert "is also an input" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
-    assert "expected a name that ends in .tsv" in refusal("rescore", teacher, "--out", tmp_path / "x.games")
-    assert packed.read_bytes() == before and before
-
-
-def test_export_does_not_replace_a_corpus(teacher: Path, corpus: Path, refusal: Refusal) -> None:
-    before = files_below(corpus)
-    for name in (TRAINING, HELD_OUT):
-        out = corpus / name
-        assert f"--out {out}: belongs to a corpus; it is not replaced" in refusal("export", teacher, "--out", out)
-    assert files_below(corpus) == before
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["corpus", "x", "--out", "y", "--threads", "100000"],
-        ["train", "x", "--out", "y", "--epochs", "-1"],
-        ["train", "x", "--out", "y", "--results", "7"],
-        ["selfplay", "--out", "y", "--games", "1", "--nodes", "999999999"],
-        ["selfplay", "--out", "y", "--games", "9" * 500],
-    ],
-)
-def test_arguments_out_of_range(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    assert arguments[-1][:20] in capsys.readouterr().err
 
 
 # ---- a full disk ----

@@ -18,7 +18,6 @@ from tests.learn.helpers import RATES, build_corpus, noisy, random_game, sums_of
 from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
 from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn import kpp
-from usi_engine.learn.command import main
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.kpp import MODELS, KppTraining, export, load_model, sort_by_zones
 from usi_engine.learn.settings import TrainKpp
@@ -153,14 +152,6 @@ def test_saved_weights_are_read_back(tmp_path: Path, package: Folded) -> None:
     few = replace(package, kpp=np.zeros_like(package.kpp))  # compressing all of them takes half a minute
     save_weights(path, few, {})
     assert same(read_folded(str(path)), few)
-
-
-def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--warm-start"]
-    assert main([*command, KPP, "--network", "PP"]) == 2
-    assert "not only piece, tempo" in capsys.readouterr().err
-    assert main([*command, "nowhere.kpp"]) == 2
-    assert "'nowhere.kpp'" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -19,9 +19,9 @@ from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.packed_games import encode_block
 from usi_engine.learn.files import locked
 from usi_engine.learn.game import HEAD, parse_game_line
-from usi_engine.learn.player import FULL_WIDTH, Player, PlayRules, search_constants
+from usi_engine.learn.player import FULL_WIDTH, Player, search_constants
 from usi_engine.learn.selfplay import SEARCH_NODES, rescored
-from usi_engine.learn.settings import OffGame, Rescore
+from usi_engine.learn.settings import OffGame, PlayRules, Rescore
 from usi_engine.search.iterative import iterative_deepening
 
 RULES = PlayRules(nodes=60)
@@ -63,33 +63,11 @@ def test_other_settings_are_refused_by_name(
     assert b"# made" not in out.read_bytes() and len(read_games(out)) > 1
 
 
-@pytest.mark.parametrize("out", ["none/out.tsv", "none/out.games"])
-def test_a_missing_folder_is_an_error_of_one_line(tmp_path: Path, out: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["selfplay", "--games", "1", "--out", str(tmp_path / out), "--weights", "material"]) == 2
-    assert capsys.readouterr().err == f"{tmp_path / out}: No such file or directory\n"
-
-
 def test_a_head_is_no_game_and_counts_as_a_line(few_games: Path, tmp_path: Path) -> None:
     games = tmp_path / "games.tsv"
     games.write_text(f"{HEAD}{{}}\n{few_games.read_text()}nothing\n")
     assert read_games(games) == read_games(few_games)
     assert build_corpus([games], tmp_path / "corpus")["first_broken"].endswith(", line 8: not a game: 'nothing'")
-
-
-@pytest.mark.parametrize(
-    ("command", "text", "fault"),
-    [
-        ("off-game", "b\tscore\tstartpos\t7g7f 1 7g7f 2\n", "line 1: illegal move '7g7f'"),
-        ("rescore", "7g7f\n", "line 1: "),
-    ],
-)
-def test_no_usable_game(
-    command: str, text: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    games, out = tmp_path / "g.tsv", tmp_path / "out.tsv"
-    games.write_text(text)
-    assert main([command, str(games), "--out", str(out), "--weights", "material", "--nodes", "60"]) == 2
-    assert f"no game for {out}: 1 not used; the first: {games}, {fault}" in capsys.readouterr().err
 
 
 # ---- rescore ----
@@ -200,14 +178,6 @@ def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:
     found = run(OFF_GAME(games=(games,), out=tmp_path / "out.tsv", positions=1))
     assert found["games"] == 2 and f"1 not used; the first: {games}, line 2: illegal move '7g7f'" in found["skipped"]
     assert len(read_games(tmp_path / "out.tsv")) == 1
-
-
-def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = tmp_path / "other.tsv"
-    other.write_bytes(teacher.read_bytes())
-    assert main(["off-game", str(teacher), "--out", str(other), "--weights", "material"]) == 2
-    assert "is not a file of off-game positions" in capsys.readouterr().err
-    assert other.read_bytes() == teacher.read_bytes()
 
 
 @pytest.mark.parametrize(("nodes", "full_width"), [("50", True), ("5001", False)])

@@ -148,29 +148,6 @@ def test_games_that_cannot_be_written_are_named(tmp_path: Path, capsys: pytest.C
     assert "1 positions" in shown.out
 
 
-@pytest.mark.parametrize("magic", [b"\x16\x2f\xf3\x7a", b"KOMAKPP1", b"KOMAKPP2"])
-def test_weights_are_not_replaced(
-    games: Path, tmp_path: Path, magic: bytes, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A network is an nn.bin, and .bin is an ending of packed positions too."""
-    out = tmp_path / "nn.bin"
-    out.write_bytes(magic + b"rest")
-    assert main(["export", str(games), "--out", str(out)]) == 2
-    assert capsys.readouterr().err == f"--out {out}: is a file of weights; it is not replaced\n"
-    assert out.read_bytes() == magic + b"rest"
-
-
-def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", str(games), "--out", str(tmp_path / "out.txt")]) == 2
-    assert "out.txt: expected a name that ends in .psv or .bin or .hcpe" in capsys.readouterr().err
-    out = tmp_path / "out.psv"
-    out.write_bytes(b"before")
-    capsys.readouterr()
-    assert main(["export", str(games), str(tmp_path / "none.tsv"), "--out", str(out)]) == 2
-    assert "none.tsv: No such file" in capsys.readouterr().err
-    assert out.read_bytes() == b"before"
-
-
 def test_a_game_with_a_pass_is_not_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = tmp_path / "a.kifu"
     game.write_text("手合割：平手\n   1 ２六歩(27)\n** 30\n   2 パス\n** 30\n   3 投了\n", encoding="utf-8")

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from usi_engine.learn.settings import (
     Export,
     OffGame,
     Rescore,
-    Searches,
     SelfPlay,
     Settings,
     TrainKpp,
@@ -47,6 +47,15 @@ SETTINGS: dict[str, type[Settings]] = {
     "corpus": Corpus, "train": TrainNetwork, "selfplay": SelfPlay, "off-game": OffGame, "rescore": Rescore,
     "export": Export,
 }  # fmt: skip
+# Module and function of each command but `train` of networks. They are slow to import.
+RUN: dict[type[Settings], tuple[str, str]] = {
+    Corpus: ("corpus.build", "build_corpus"),
+    TrainKpp: ("kpp", "train_kpp"),
+    SelfPlay: ("selfplay", "selfplay"),
+    OffGame: ("selfplay", "append_off_game"),
+    Rescore: ("selfplay", "rescore"),
+    Export: ("corpus.sources", "export_packed"),
+}
 # What a second run does after the first was stopped, and what a finished one says.
 RESUMES = "resumes where the file ends"
 AGAIN = {"corpus": "resumes where it was stopped", "train": "resumes from the last checkpoint", "export": "begins anew"}
@@ -113,22 +122,9 @@ def run(settings: Settings) -> dict[str, Any]:
     load_core()
     if isinstance(settings, TrainNetwork):
         return run_network(settings)
-    if isinstance(settings, TrainKpp):
-        from usi_engine.learn.kpp import KppTraining  # noqa: PLC0415  (numpy and the core are slow to import)
-
-        return KppTraining(settings).finish()
-    if isinstance(settings, Corpus):
-        from usi_engine.learn.corpus.build import build_corpus  # noqa: PLC0415
-
-        return build_corpus(settings)
-    if isinstance(settings, Searches):
-        from usi_engine.learn.selfplay import make_file  # noqa: PLC0415
-
-        return make_file(settings)
-    assert isinstance(settings, Export)
-    from usi_engine.learn.corpus.sources import export_packed  # noqa: PLC0415
-
-    return export_packed(settings)
+    module, function = RUN[type(settings)]
+    found: dict[str, Any] = getattr(import_module(f"usi_engine.learn.{module}"), function)(settings)
+    return found
 
 
 def run_network(settings: TrainNetwork) -> dict[str, Any]:

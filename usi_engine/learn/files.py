@@ -14,34 +14,24 @@ from usi_engine.learn.game import SourceError
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"  # of a corpus
 
 
-def check_suffix(out: Path, *suffixes: str) -> None:
-    """Raise SourceError if the name does not end in one of these."""
+def check_output(out: Path, suffixes: Iterable[str], inputs: Iterable[Path] = (), *, weights: bool = False) -> None:
+    """Raise SourceError if `out` has another suffix, is an input or no regular file, or would replace another kind.
+
+    Weights replace only weights, and other files neither weights nor a corpus; an empty file is of any kind.
+    """
+    fault, file = "", out.resolve()
     if out.suffix.lower() not in suffixes:
-        raise SourceError(f"--out {out}: expected a name that ends in {' or '.join(suffixes)}")
-
-
-def check_output(out: Path, inputs: Iterable[Path] = ()) -> None:
-    """Raise SourceError if `out` is not a regular file or is one of the inputs."""
-    if out.exists() and not out.is_file():
-        raise SourceError(f"--out {out}: not a regular file")
-    if out.resolve() in {path.resolve() for path in inputs}:
-        raise SourceError(f"--out {out}: is also an input")
-
-
-def check_weights_replaceable(out: Path) -> None:
-    """Raise SourceError if `out` exists and is neither empty nor a file of weights."""
-    check_output(out)
-    if out.exists() and out.stat().st_size and not holds_weights(out):
-        raise SourceError(f"--out {out}: is not a file of weights; it is not replaced")
-
-
-def check_exportable(out: Path) -> None:
-    """Raise SourceError if `out` is a file of weights or of a corpus."""
-    if out.exists() and holds_weights(out):
-        raise SourceError(f"--out {out}: is a file of weights; it is not replaced")
-    file = out.resolve()
-    if file.name in (TRAINING, HELD_OUT) and file.with_name(CARD).exists():
-        raise SourceError(f"--out {out}: belongs to a corpus; it is not replaced")
+        fault = f"expected a name that ends in {' or '.join(suffixes)}"
+    elif out.exists() and not out.is_file():
+        fault = "not a regular file"
+    elif file in {path.resolve() for path in inputs}:
+        fault = "is also an input"
+    elif out.exists() and out.stat().st_size and holds_weights(out) != weights:
+        fault = f"is {'not ' * weights}a file of weights; it is not replaced"
+    elif file.name in (TRAINING, HELD_OUT) and file.with_name(CARD).exists():
+        fault = "belongs to a corpus; it is not replaced"
+    if fault:
+        raise SourceError(f"--out {out}: {fault}")
 
 
 def holds_weights(path: Path) -> bool:

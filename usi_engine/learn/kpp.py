@@ -196,3 +196,10 @@ class KppTraining(TrainingRun):
 
     def write(self, path: Path) -> int:
         return save_weights(path, export(self.trainer), self.describe())
+
+
+def train_kpp(settings: TrainKpp) -> dict[str, Any]:
+    """Train KPP weights and write them; return what `export` does. OSError, ValueError, WeightsError."""
+    training = KppTraining(settings)
+    training.run()
+    return training.export(settings.out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, W
 from usi_engine.core import board_of, load_core
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.learn.game import START, ScoredGame
+from usi_engine.learn.settings import PlayRules
 from usi_engine.records.formats import SUFFIXES, text_of_file
 from usi_engine.records.games import load_games
 from usi_engine.rules import End, end_by_rule
@@ -27,9 +27,7 @@ TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
 OPENING_PLIES = 24  # of a game record
 LONGEST_FAULT = 120  # characters of a message, which may quote a line
-# Search constants without late move pruning, reductions and quiescence limits. Up to so many nodes a search plays as
-# well with them, and its values are closer to those of deep searches (docs/findings.md).
-FULL_WIDTH_NODES = 5000
+# Search constants without late move pruning, reductions and quiescence limits.
 FULL_WIDTH = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMoves": 100}
 # Number of lines that an opening move is drawn from.
 OPENING_LINES = 8
@@ -39,23 +37,6 @@ RESIGN_PLIES = 4
 DECLARATION = "CSARule27"
 # Words in files of games for ends by rule; the others are called by their reason.
 ENDINGS = {"checkmate": "mate", "no moves": "mate", "perpetual check": "perpetual"}
-
-
-@dataclass(frozen=True)
-class PlayRules:
-    """Rules of the games."""
-
-    nodes: int = 1500
-    full_width: bool = False  # searches use FULL_WIDTH
-    random_plies: int = 8
-    random_share: float = 0.5  # of opening moves; the others are searched
-    opening_margin: int = 0  # centipawns; if set, every opening move is drawn from the moves within it of the best
-    later_random_share: float = 0.0  # of later moves, while the score is within `later_random_score`
-    later_random_score: int = 1500
-    longest: int = 320  # plies; then the game is a draw
-    resign: int = 1500  # centipawns for the same side that end a game after RESIGN_PLIES in a row
-    play_out_share: float = 0.1  # of games, which are played to the end, so that endings are learned
-    seed: int = 1
 
 
 @contextmanager
@@ -130,13 +111,13 @@ class Player:
     def _random_share(self, ply: int, value: int) -> float:
         """Return the probability of a random move at this ply."""
         rules = self.rules
-        if ply < rules.random_plies:
+        if ply < rules.opening_plies:
             return rules.random_share
-        return rules.later_random_share if abs(value) <= rules.later_random_score else 0.0
+        return rules.random_moves if abs(value) <= rules.random_score else 0.0
 
     def _choose(self, board: Board, ply: int, rng: random.Random) -> tuple[str, int | None]:
         """Return the next move of a game and its value for the side to move, None for a random move."""
-        if self.rules.opening_margin and ply < self.rules.random_plies:
+        if self.rules.opening_margin and ply < self.rules.opening_plies:
             return rng.choice(self.near_best(board, self.rules.opening_margin)), None
         move, value = self.think(board)
         if rng.random() < self._random_share(ply, value):
@@ -147,7 +128,7 @@ class Player:
         """Play a whole game, against itself or as Black against `white`; another one with each `attempt`."""
         rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
         board, lead = Board(start), Lead(self.rules.resign)
-        resigns, scores, end = rng.random() >= self.rules.play_out_share, list[int | None](), None
+        resigns, scores, end = rng.random() >= self.rules.play_out, list[int | None](), None
         players = (self, white or self)
         for player in {*players}:
             player.new_game()

@@ -22,8 +22,8 @@ from usi_engine.learn.corpus.sources import GameSource
 from usi_engine.learn.files import named_weights
 from usi_engine.learn.game import ScoredGame, SkippedItems, SourceError
 from usi_engine.learn.game_file import PACKED_SUFFIX, TEXT_SUFFIX, appending, complete_games, reserved
-from usi_engine.learn.player import FULL_WIDTH_NODES, Player, PlayRules, new_player, read_openings
-from usi_engine.learn.settings import OffGame, Rescore, Searches, SelfPlay
+from usi_engine.learn.player import Player, new_player, read_openings
+from usi_engine.learn.settings import OffGame, PlayRules, Rescore, Searches, SelfPlay
 from usi_engine.learn.workers import Work
 from usi_engine.progress import Progress
 
@@ -43,24 +43,9 @@ def new_players(rules: PlayRules, *weights: str) -> list[Player]:
     return [new_player(rules, name) for name in weights]
 
 
-def play_rules(settings: Searches) -> PlayRules:
-    """Return the rules by which the players of a command search and play."""
-    rules = PlayRules(nodes=settings.nodes, full_width=settings.nodes <= FULL_WIDTH_NODES, seed=settings.seed)
-    if not isinstance(settings, SelfPlay):
-        return rules
-    return replace(
-        rules,
-        random_plies=settings.opening_plies,
-        opening_margin=settings.opening_margin,
-        later_random_share=settings.random_moves,
-        play_out_share=settings.play_out,
-        longest=settings.longest,
-    )
-
-
 def results(settings: Searches, do: Callable[[list[Player], Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
     """Yield `do(players, task)` for each task in order, see Work."""
-    work = Work(new_players, (play_rules(settings),), do, settings.weights)
+    work = Work(new_players, (settings.rules,), do, settings.weights)
     return work.results(tasks, settings.threads, settings.scheduler)
 
 
@@ -68,19 +53,6 @@ def made(settings: Searches, command: str, **others: Any) -> dict[str, Any]:
     """Return how a command makes games, for the head of their file. OSError, WeightsError."""
     weights = [*map(named_weights, settings.weights)]
     return {"command": command, **settings.made, "weights": weights, **others}
-
-
-def make_file(settings: Searches) -> dict[str, Any]:
-    """Continue the file of games that the settings describe; return the number of `games` made or read now.
-
-    SourceError, OSError, WeightsError.
-    """
-    if isinstance(settings, SelfPlay):
-        return selfplay(settings)
-    if isinstance(settings, Rescore):
-        return rescore(settings)
-    assert isinstance(settings, OffGame)
-    return append_off_game(settings)
 
 
 # ---- self-play ----
@@ -129,7 +101,7 @@ def selfplay(settings: SelfPlay) -> dict[str, Any]:
         tasks, again = (game_tasks(openings, len(settings.weights), settings.seed, numbers) for _ in range(2))
         for task, game in zip(again, results(settings, play_task, tasks), strict=True):
             if game.key in known:
-                players = players or new_players(play_rules(settings), *settings.weights)
+                players = players or new_players(settings, *settings.weights)
                 game = play_again(players, game, task, known)  # noqa: PLW2901
             known.add(game.key)
             file.add(game)

@@ -16,6 +16,9 @@ NO_LEAVES = "none"
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
+# Up to so many nodes a full-width search plays as well, and its values are closer to those of deep searches
+# (docs/findings.md).
+FULL_WIDTH_NODES = 5000
 MOST_TEMPO = 1000  # centipawns
 NETWORK_RATE, WARM_START_RATE = 4e-3, 8e-4
 GAMES = "files of games"
@@ -179,7 +182,24 @@ def train_settings(**values: Any) -> Train:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Searches(Settings):
+class PlayRules(Settings):
+    """How a player searches and plays its games."""
+
+    nodes: int = 1500
+    full_width: bool = False  # searches without late move pruning, reductions and quiescence limits
+    seed: int = 1
+    opening_plies: int = 8
+    random_share: float = 0.5  # of opening moves; the others are searched
+    opening_margin: int = 0  # centipawns; if set, every opening move is drawn from the moves within it of the best
+    random_moves: float = 0.0  # share of later moves, while the score is within `random_score`
+    random_score: int = 1500
+    longest: int = 320  # plies; then the game is a draw
+    resign: int = 1500  # centipawns for the same side that end a game after RESIGN_PLIES in a row
+    play_out: float = 0.1  # share of games that are played to the end, so that endings are learned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searches(PlayRules):
     """Settings of commands that search positions of games."""
 
     out: Path = option(Path, "a .tsv file; resumes at its end")
@@ -188,6 +208,15 @@ class Searches(Settings):
     threads: int = option(spin("Threads"), "games processed in parallel", 1)
     scheduler: str = option(str, "HOST:PORT of a Dask cluster whose workers are used instead of --threads", "")
     seed: int = option(whole(), "seed of the random choices", 1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "full_width", self.nodes <= FULL_WIDTH_NODES)
+
+    @property
+    def rules(self) -> PlayRules:
+        """The rules alone, for workers, which may lack the files."""
+        return PlayRules(**{one.name: getattr(self, one.name) for one in fields(PlayRules)})
 
     @property
     def made(self) -> dict[str, Any]:
@@ -208,7 +237,6 @@ class SelfPlay(Searches):
     random_moves: float = option(real(0, 1), "share of random moves after the opening", 0.0)
     play_out: float = option(real(0, 1), "share of games that are played to mate", 0.1)
     nodes: int = option(whole(1, MOST_NODES), "nodes of each search", 1500)
-    longest: int = 320  # plies; then the game is a draw
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from usi_engine.learn.corpus.batches import Batches, Mirror, training_file
 from usi_engine.learn.corpus.chances import Positions, targets
 from usi_engine.learn.nnue.inputs import PLY
 from usi_engine.learn.nnue.model import summed_loss
-from usi_engine.learn.nnue.train import NetworkTraining, draw_curve, fit_progress
+from usi_engine.learn.nnue.train import NetworkTraining, draw_curve, fit_progress, train_network
 from usi_engine.learn.settings import TrainNetwork
 from usi_engine.learn.training import LOG, Log
 
@@ -163,7 +163,7 @@ def test_networks_of_some_epochs_stay(
 ) -> None:
     """Without matplotlib there are no curves. The log has each epoch's end and the rates of training."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    new_training(corpus, tmp_path, replace(PLAN, keep=2)).finish()
+    train_network(replace(PLAN, corpus=corpus, out=tmp_path / "nn.bin", keep=2))
     names = {"nn.2.bin", "nn.2.card.json", "nn.bin", "nn.card.json", "nn.bin.run"}
     assert {path.name for path in tmp_path.iterdir()} == names
     trained.export(tmp_path / "other.bin")

@@ -19,7 +19,7 @@ from typing import IO, Any
 from core_ext.shogi.notation import PASS
 from usi_engine.files import atomic_write
 from usi_engine.learn.corpus import packed, packed_games
-from usi_engine.learn.files import check_exportable, check_output, check_suffix
+from usi_engine.learn.files import check_output
 from usi_engine.learn.game import HEAD, Item, ScoredGame, SkippedItems, SourceError, clamped_score, parse_line
 from usi_engine.learn.settings import Export
 from usi_engine.progress import Progress
@@ -185,9 +185,7 @@ def export_packed(settings: Export) -> dict[str, Any]:
     Return the number of `positions`, and in `skipped` a line about what cannot be used. SourceError, OSError.
     """
     out = settings.out
-    check_suffix(out, *packed.WRITERS)
-    check_output(out, settings.games)
-    check_exportable(out)
+    check_output(out, packed.WRITERS, settings.games)
     write, source = packed.WRITERS[out.suffix.lower()], GameSource(settings.games)
     with Progress("games") as progress, atomic_write(out) as part, part.open("wb") as file:
         for _, place, game in source.games():
