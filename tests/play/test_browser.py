@@ -34,6 +34,7 @@ from usi_engine.play.places import MyGames, Preferences
 from usi_engine.play.record import load
 from usi_engine.play.shared_game import SharedGame
 from usi_engine.records.tree import Record
+from usi_engine.rules import End
 from usi_engine.usi.protocol import STARTPOS, Go
 
 TERMS = {
@@ -186,6 +187,16 @@ def test_only_its_own_pages(pages: Pages, name: str) -> None:
     assert pages.request(name, b"{}")[0] == 404
 
 
+def test_in_the_network(pages: Pages) -> None:
+    """Its address is one of the server's, and is printed with a warning; other hosts are still refused."""
+    pages.server.lan, said = "192.0.2.7", list[str]()
+    for host, status in (("192.0.2.7", 200), ("127.0.0.1", 200), ("192.0.2.8", 403)):
+        named = {"Host": f"{host}:{pages.server.server_port}"}
+        assert pages.request("", headers=named | {"Origin": f"http://{named['Host']}"})[0] == status
+    browser.announce(pages.server, True, said.append)
+    assert "192.0.2.7" in said[1] and "not encrypted" in said[2]
+
+
 def test_files_of_the_page(pages: Pages) -> None:
     for name in re.findall(r'(?:href|src)="([\w.]+\.(?:css|js))"', pages.request("")[1].decode()):
         assert pages.request(name)[0] == 200
@@ -324,6 +335,49 @@ def test_a_finished_game_is_analysed(opened: list[Pages], monkeypatch: pytest.Mo
     assert status == 200 and b"<html" in body and "connect-src" not in headers["Content-Security-Policy"]
     assert pages.act("move", move="5i5h") == "the game is over"
     assert pages.act("take_back") == "" and pages.shared.state()["review"] is None
+
+
+def test_every_game_is_kept(opened: list[Pages], tmp_path: Path) -> None:
+    """From its first move, with its settings, its clock and its end; a new game leaves it there."""
+    opened.append(pages := Pages(folder=tmp_path, side="both", minutes=(5, 3), names=("羽生", "")))
+    library = Library(tmp_path)
+    assert library.entries() == []
+    pages.act("move", move="7g7f")
+    name = library.unfinished()
+    pages.act("resign")
+    assert library.entries()[0]["end"] == {"winner": 0, "text": "羽生 wins by resignation."}
+    again = library.game(name)
+    assert (again.end, again.moves, again.settings) == (End("resignation", 0), ["7g7f"], pages.shared.game.settings)
+    assert again.clock.left == pages.shared.game.clock.left and again.ended
+    pages.act("take_back")
+    assert library.unfinished() == name
+    assert "Komadori：{".encode() not in pages.request(f"games/file.kifu?{name}")[1]
+    assert pages.act("new", **TERMS) == "" and library.unfinished() == name
+    (tmp_path / "games" / "other.kifu").write_text("   1 ７六歩(77)\n", "utf-8")
+    assert "not a game" in pages.act("open", name="other") and len(library.entries()) == 1
+    assert pages.act("open", name=name) == "" and pages.moves() == ["7g7f"]
+    assert pages.act("games/delete", name=name) == "" and library.entries() == []
+
+
+def test_a_game_that_cannot_be_kept_goes_on(opened: list[Pages], tmp_path: Path) -> None:
+    (tmp_path / "games").write_text("a file", "utf-8")
+    opened.append(pages := Pages(folder=tmp_path, side="both"))
+    assert pages.act("move", move="7g7f") == "" and pages.moves() == ["7g7f"]
+    assert "games" in pages.shared.state()["unsaved"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "least", "most"),
+    [
+        ({"level": 3}, 0.7, 1.5),
+        ({"level": 13}, 0.0, 0.0),
+        ({"level": 3, "seconds": 0.1}, 0.1, 0.1),
+        ({"level": 3, "byoyomi": 5}, 0.5, 0.5),  # a tenth of what is left
+        ({"level": 3, "minutes": 10}, 0.7, 1.5),
+    ],
+)
+def test_the_pace_of_the_engine(settings: dict[str, Any], least: float, most: float) -> None:
+    assert least <= PersonGame(Settings(**settings)).pace() <= most
 
 
 def test_the_clock_ends_the_game(opened: list[Pages]) -> None:

@@ -18,6 +18,7 @@ import secrets
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ ADDRESS = "127.0.0.1"
 MOST_BYTES = 200_000  # of a request's body, which may hold a record
 IDLE_SECONDS = 60  # until a silent connection is closed
 ALIVE_SECONDS = 15.0  # between two signs of life of a stream of events
+MERGE_SECONDS = 0.03  # changes within this time are one event
 FORBIDDEN = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src data:"
 POLICY = f"{FORBIDDEN}; script-src 'self'; style-src 'self'; connect-src 'self'"
 # A page in one file contains its script and its style.
@@ -107,6 +109,7 @@ class Events:
             news = [place for place in places if now[place.name] != seen.get(place.name)]
             yield b"".join(map(event_of, news)) or b":\n\n"
             seen = now
+            time.sleep(MERGE_SECONDS)
 
 
 def event_of(place: Place) -> bytes:

@@ -46,6 +46,7 @@ class Library:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder / "games" if folder else None
+        self._read = dict[Path, tuple[int, dict[str, Any] | None]]()  # entries, with the times of their files
 
     def new_name(self) -> str:
         """Return the name of a new game."""
@@ -86,8 +87,8 @@ class Library:
         """Return the facts of all games, the latest first."""
         if not self._folder or not self._folder.is_dir():
             return []
-        paths = sorted(self._folder.glob(f"*{SUFFIX}"), reverse=True)
-        return [entry for path in paths if (entry := entry_of(path))]
+        paths = sorted((path for path in self._folder.glob(f"*{SUFFIX}") if path.is_file()), reverse=True)
+        return [entry for path in paths if (entry := self._entry(path))]
 
     def unfinished(self) -> str:
         """Return the name of the latest game that goes on. MoveError if there is none."""
@@ -95,6 +96,13 @@ class Library:
             if entry["end"] is None:
                 return str(entry["name"])
         raise MoveError(_("there is no unfinished game"))
+
+    def _entry(self, path: Path) -> dict[str, Any] | None:
+        """Return the facts of a game, read again only if its file has changed."""
+        changed = path.stat().st_mtime_ns
+        if self._read.get(path, (0, None))[0] != changed:
+            self._read[path] = changed, entry_of(path)
+        return self._read[path][1]
 
     def _path(self, name: str) -> Path:
         assert self._folder

@@ -22,7 +22,7 @@ class MyGames:
     def __init__(self, library: Library, events: Events) -> None:
         self._library, self._events = library, events
         self.gets = {"file.kifu": self._file}
-        self.posts = {"delete": self._delete}
+        self.posts = {"delete": self._delete, "refresh": lambda _wanted: events.changed(self.name)}
 
     def state(self) -> dict[str, Any]:
         """Return the games, the latest first."""

@@ -229,13 +229,14 @@ class SharedGame:
         """Keep the game from its first move on."""
         if not self._started or not (self.game.moves or self._saved):
             return
-        self._saved = self._saved or self._library.new_name()
+        is_new, self._saved = not self._saved, self._saved or self._library.new_name()
         try:
             self._library.keep(self.game, self._saved)
             self._unsaved = ""
         except (OSError, RecordError) as error:
             self._unsaved = text_of(error)
-        self._events.changed("games")
+        if is_new or self.game.end:
+            self._events.changed("games")
 
 
 def record_pasted(text: object) -> Record | None:

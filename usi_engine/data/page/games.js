@@ -46,4 +46,5 @@ export const onKey = () => false;
 
 export function start() {
   onState("games", draw);
+  window.addEventListener("hashchange", () => { if (location.hash === "#games") post("games/refresh"); });
 }
