@@ -8,6 +8,7 @@ import random
 import pytest
 
 from usi_engine.match import elo
+from usi_engine.match.report import pairs_text
 
 
 @pytest.mark.parametrize("difference", [-300.0, -20.0, 0.0, 35.0, 400.0])
@@ -85,5 +86,5 @@ def test_pairs_of_games() -> None:
     many = [0.0] * 20 + [0.25] * 60 + [0.5] * 140 + [0.75] * 160 + [1.0] * 20
     assert elo.normalized_elo(many) == pytest.approx((64.91, 24.08), abs=0.01)
     few = [0.0] * 2 + [0.25] * 3 + [0.5] * 10 + [0.75] * 4 + [1.0]
-    assert elo.pairs_text(few) == "2-3-10-4-1, normalized Elo -12 (-119 to +96), LOS 41.5 %"
+    assert pairs_text("A", few) == "pairs of A: 2-3-10-4-1, normalized Elo -12 (-119 to +96), LOS 41.5 %"
     assert elo.superiority([0.5] * 20) == 0.5

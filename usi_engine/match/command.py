@@ -32,7 +32,6 @@ from usi_engine.records.faults import RecordError
 from usi_engine.usi.arguments import Parser, name_value, real, whole
 from usi_engine.usi.options import usable_cores
 from usi_engine.usi.output import show
-from usi_engine.usi.process import EngineError
 
 MODELS = ("pentanomial", "trinomial")
 # Arguments that may change when a match is resumed.
@@ -197,7 +196,7 @@ class Match:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play a match or tune an engine; return 0. MatchError, EngineError, RecordError, OSError."""
+    """Play a match or tune an engine; return 0. MatchError, RecordError, OSError."""
     configs = read_engines(arguments)
     if len(configs) != 1 and arguments.tune:
         raise MatchError(_("--tune plays a single engine against itself, not {count}").format(count=len(configs)))
@@ -225,4 +224,4 @@ def main(words: list[str]) -> int:
     """Return 0, 2 if a match cannot be played, 130 after Ctrl-C."""
     arguments = parser().parse_args(words)
     stopped = _("stopped; the same command goes on")
-    return exit_status(lambda: run(arguments), MatchError, EngineError, RecordError, stopped=stopped)
+    return exit_status(lambda: run(arguments), MatchError, RecordError, stopped=stopped)

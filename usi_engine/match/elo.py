@@ -93,14 +93,6 @@ def superiority(scores: Sequence[float]) -> float:
     return NormalDist().cdf((mean - 0.5) / math.sqrt(variance / len(scores)))
 
 
-def pairs_text(scores: Sequence[float]) -> str:
-    """Return `2-3-10-4-1, normalized Elo -12 (-119 to +96), LOS 41.5 %`."""
-    value, half = normalized_elo(scores)
-    counts = "-".join(map(str, pentanomial(scores)))
-    interval = f"({value - half:+.0f} to {value + half:+.0f})"
-    return f"{counts}, normalized Elo {value:+.0f} {interval}, LOS {100 * superiority(scores):.1f} %"
-
-
 @dataclass(frozen=True)
 class Sprt:
     """A sequential test of `elo1` against `elo0`.

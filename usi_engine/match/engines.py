@@ -22,6 +22,7 @@ from usi_engine.search.results import MOST_NODES, Limit
 from usi_engine.usi.arguments import name_value, whole
 from usi_engine.usi.options import Option
 from usi_engine.usi.output import show
+from usi_engine.usi.process import EngineError
 
 Value = TypeVar("Value")
 
@@ -111,10 +112,12 @@ def of_engine(text: str, names: Iterable[str], argument: str, read: Callable[[st
 
 
 def checked(config: EngineConfig) -> tuple[EngineConfig, dict[str, Option]]:
-    """Start the engine once; return it with the usual options that it declares, and its options. EngineError."""
+    """Start the engine once; return it with the usual options that it declares, and its options. MatchError."""
     process = config.process(lambda text: show(f"{config.name}: {text}", file=sys.stderr))
     try:
         process.prepare()
+    except EngineError as error:
+        raise MatchError(" | ".join([error.args[0], *error.last_lines])) from None
     finally:
         process.quit()
     given = {name.lower() for name in config.options}

@@ -212,9 +212,11 @@ class Game(LiveGame):
         (resign, resign_moves), (draw, draw_moves, draw_from) = self._rules.resign, self._rules.draw
         self._lead.add(1 - self.turn, value or 0)  # a move without a search ends a lead
         self._quiet = 0 if value is None or abs(value) > draw else self._quiet + 1
-        if self.end is None and resign and self._lead.plies >= 2 * resign_moves:
+        if self.end is not None:
+            return
+        if resign and self._lead.plies >= 2 * resign_moves and self._lead.winner != self.turn:  # the loser resigns
             self.end = End("score", self._lead.winner)
-        elif self.end is None and draw_moves and len(self.moves) >= draw_from and self._quiet >= 2 * draw_moves:
+        elif draw_moves and len(self.moves) >= draw_from and self._quiet >= 2 * draw_moves:
             self.end = End("draw")
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from usi_engine.analysis.page import filled
 from usi_engine.files import write_blocks
 from usi_engine.language import _, chosen
-from usi_engine.match.elo import Estimate, Sprt, estimate, pairs_text
+from usi_engine.match.elo import Estimate, Sprt, estimate, normalized_elo, pentanomial, superiority
 from usi_engine.match.runs import Row
 from usi_engine.records import ends
 from usi_engine.records.ends import End
@@ -72,13 +72,15 @@ class Standing:
 
     def cells(self) -> list[str]:
         """Return the row of the table."""
-        elo, low, high = (f"{value:+.0f}" for value in self.estimate.elo())
+        elo, *elos = (f"{value:+.0f}" for value in self.estimate.elo())
+        percent, *percents = (f"{100 * value:.1f}" for value in (self.estimate.score, *self.estimate.ends))
         counts = [str(self.points.count(value)) for value in (1.0, 0.5, 0.0)]
-        percent, ends = 100 * self.estimate.score, [100 * end for end in self.estimate.ends]
-        return [
-            self.name, str(len(self.points)), *counts, f"{percent:.1f}", "{:.1f} - {:.1f}".format(*ends),
-            elo, f"{low} - {high}",
-        ]  # fmt: skip
+        return [self.name, str(len(self.points)), *counts, percent, interval(*percents), elo, interval(*elos)]
+
+
+def interval(low: str, high: str) -> str:
+    """Return the ends of an interval as text."""
+    return _("{low} to {high}").format(low=low, high=high)
 
 
 def standings(rows: Sequence[Row], names: Iterable[str]) -> list[Standing]:
@@ -118,12 +120,20 @@ def lines(rows: Sequence[Row], names: Sequence[str], test: Sprt | None, model: s
     found, scores = list[str](), test_scores(rows, names[0], model)
     pairs = pair_scores(rows, names[0])
     if pairs and len(names) == 2:
-        found.append(_("pairs of {name}: {text}").format(name=names[0], text=pairs_text(pairs)))
+        found.append(pairs_text(names[0], pairs))
     if test:
         found.append(test_text(test, scores))
     if rows:
         found.append(_("endings: {endings}").format(endings=endings(rows)))
     return found + [line for name in names if (line := time_line(rows, name))]
+
+
+def pairs_text(name: str, scores: Sequence[float]) -> str:
+    """Return the counts of an engine's pairs, with normalized Elo and the likelihood of superiority."""
+    counts, (elo, half) = "-".join(map(str, pentanomial(scores))), normalized_elo(scores)
+    text = _("pairs of {name}: {counts}, normalized Elo {elo:+.0f} ({interval}), LOS {los:.1f} %")
+    ends = interval(f"{elo - half:+.0f}", f"{elo + half:+.0f}")
+    return text.format(name=name, counts=counts, elo=elo, interval=ends, los=100 * superiority(scores))
 
 
 def test_scores(rows: Sequence[Row], name: str, model: str) -> list[float]:
@@ -212,7 +222,7 @@ def game_data(row: Row, kind: str) -> dict[str, Any]:
         "players": " - ".join(row["players"]),
         "result": {1.0: "1 - 0", 0.5: "½ - ½", 0.0: "0 - 1"}[row["points"]],
         "end": reason_text(row["ending"]),
-        "moves": len(row["moves"].split()),
+        "moves": len(position_of(row["opening"]).moves) + len(row["moves"].split()),
         "fault": row["fault"],
         "file": file_name(row, kind) if kind else "",
     }
@@ -241,10 +251,10 @@ def save_record(folder: Path, row: Row, kind: str) -> None:
 def record_end(row: Row, turn: int) -> End:
     """Return the end of a game in its record; `turn` is the side to move.
 
-    Records have no adjudication: the game is interrupted or the loser resigns, and a comment tells the reason.
+    Records have no adjudication: the loser resigns, and a comment tells the reason, as of a fault.
     """
     known = row["ending"] in ends.BY_REASON
     winner = None if row["points"] == 0.5 else int(row["points"] == 0.0)
     end = ends.end_of(GameEnd(row["ending"] if known else "resignation", winner), turn)
-    end.comment = row["fault"] or (None if known else f"adjudicated: {row['ending']}")
+    end.comment = row["fault"] or (None if known else f"adjudicated by {row['ending']}")
     return end

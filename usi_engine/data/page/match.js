@@ -1,5 +1,6 @@
-"use strict";
 // The page of a match: standings, the score with its interval after each pair of games, results of each two engines, games.
+
+import {_, data, h, svg} from "./page.js";
 
 const COLOURS = ["#2f7bc4", "#d2691e", "#2e8b57", "#a0459b", "#b8860b", "#c0392b", "#16808a", "#6b6f76"];
 const LEFT = 44, RIGHT = 10, TOP = 10, BOTTOM = 22;
@@ -13,7 +14,7 @@ function table(head, rows, className) {
 
 const panel = (name, ...children) => h("section", {class: "panel"}, h("h2", {}, name), ...children);
 
-// Draw each engine's score in percent over the number of its games; the band is the 95 % interval.
+// Draw each engine's score in percent over the number of its games; the band of one is its 95 % interval.
 function drawChart(chart) {
   const {width, height} = chart.getBoundingClientRect();
   const most = Math.max(...data.curves.flatMap(({points}) => points.map(([games]) => games)), 1);
@@ -29,7 +30,7 @@ function drawChart(chart) {
   chart.append(svg("text", {x: LEFT, y: height - 5}, "0"),
                svg("text", {x: width - RIGHT, y: height - 5, "text-anchor": "end"}, _("{count} games", {count: most})));
   data.curves.forEach(({points}, index) => {
-    const band = [...path(points, 3), ...path(points, 2).reverse()];
+    const band = data.curves.length === 1 ? [...path(points, 3), ...path(points, 2).reverse()] : [];
     chart.append(svg("polygon", {points: band.join(" "), fill: colour(index)}),
                  svg("polyline", {points: path(points, 1).join(" "), stroke: colour(index)}));
   });
@@ -39,7 +40,7 @@ function chartPanel() {
   const chart = svg("svg", {class: "chart", role: "img", "aria-label": _("Score")});
   const keys = data.curves.map(({name}, index) => h("span", {}, h("i", {style: `background: ${colour(index)}`}), name));
   new ResizeObserver(() => drawChart(chart)).observe(chart);
-  return panel(_("Score, with its 95 % interval by pairs of games"), chart, h("p", {class: "keys"}, ...keys));
+  return panel(_("Score after each pair of games"), chart, h("p", {class: "keys"}, ...keys));
 }
 
 function crossTable() {
