@@ -10,8 +10,7 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
-from tests.mate.test_dfpn import BARE_KING, ends_in_mate, mates_within
-from tests.mate.test_mate_in_one import scattered
+from tests.mate.test_dfpn import BARE_KING, ends_in_mate, mates_within, scattered
 from tests.positions import HARD_MATE
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.mate_tool.problems import ThreadShares
