@@ -204,7 +204,7 @@ def test_disproofs_by_brute_force(most: int) -> None:
         elif status == "mate":
             mates += 1
             assert ends_in_mate(board, line), board.sfen()
-    assert mates > 5
+    assert mates >= most // 20
 
 
 def reply_that_stays(solver: MateSolver, board: Board, inside: set[int], queue: list[str]) -> bool | None:
@@ -530,7 +530,7 @@ def test_no_mate_in_three_is_missed() -> None:
             there = any(holds_in_three(board, check) for check in board.checking_moves())
             assert there == bool(board.mate_in_three(8)), board.sfen()
             mates += there
-    assert mates > 5
+    assert mates >= most // 20
 
 
 def test_problems_of_three_plies(mate_problems: list[MateProblem]) -> None:
