@@ -70,7 +70,7 @@ def test_an_engine_plays_on_one_thread_without_a_book() -> None:
     engine = EngineConfig("own", tuple(own_engine()), {"multipv": "2"}, NODES)
     assert checked(engine)[0].options == {"Threads": "1", "USI_OwnBook": "false", "multipv": "2"}
     assert checked(replace(engine, options={"threads": "2"}))[0].options == {"USI_OwnBook": "false", "threads": "2"}
-    with pytest.raises(MatchError, match=r"has no option 'Hash' \| option name .* \| usiok"):
+    with pytest.raises(MatchError, match="has no option 'Hash'$"):
         checked(replace(engine, options={"Hash": "2"}))
 
 
@@ -147,7 +147,7 @@ def test_lead(values: tuple[int, ...], side: str, plies: int) -> None:
 @pytest.mark.parametrize(
     ("answers", "rules", "end"),
     [
-        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), SCORE, ("score", 1.0)),
+        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d", f"{AHEAD} | 2g2f"), SCORE, ("score", 1.0)),
         ((f"{AHEAD} | 7g7f", f"{AHEAD} | 3c3d"), SCORE, ("resignation", 0.0)),
         ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(), ("resignation", 0.0)),
         ((f"{AHEAD} | 7g7f", "3c3d"), SCORE, ("resignation", 0.0)),
@@ -155,7 +155,11 @@ def test_lead(values: tuple[int, ...], side: str, plies: int) -> None:
         (("info score cp 9 | 7g7f", "info score cp -9 | 3c3d"), Rules(draw=(9, 1, 2)), ("draw", 0.5)),
         (("info score cp 9 | 7g7f", "info score cp -9 | 3c3d"), Rules(draw=(9, 1, 3)), ("resignation", 0.0)),
         (("info score cp 9 | 7g7f", "3c3d"), Rules(draw=(9, 1, 2)), ("resignation", 0.0)),
-        ((f"{AHEAD} lowerbound | 7g7f", "info score cp -4000 upperbound | 3c3d"), SCORE, ("score", 1.0)),
+        (
+            (f"{AHEAD} lowerbound | 7g7f", "info score cp -4000 upperbound | 3c3d", f"{AHEAD} | 2g2f"),
+            SCORE,
+            ("score", 1.0),
+        ),
         (("2h3h", "8b7b", "3h2h", "7b8b") * 3, Rules(), ("repetition", 0.5)),
     ],
 )
