@@ -272,6 +272,10 @@ def test_a_thousand_moves(start: Start, open_page: OpenPage) -> None:
 
 def test_a_reload_keeps_what_the_tab_shows(start: Start, open_page: OpenPage) -> None:
     """The board stays turned; cancelled terms leave a board on which the first move begins the game."""
+    page = open_page(start("--side", "white"))
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Begin").click()
+    status(page, "^Your move")
     page = open_page(start("--side", "both"))
     page.get_by_role("button", name="Cancel").click()
     status(page, "^Make a move, or choose a new game")

@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from usi_engine import NAME
 from usi_engine.files import INVALID, write_blocks
-from usi_engine.language import _, reason_of
+from usi_engine.language import _
 from usi_engine.play.game import SIDES, PersonGame, Settings
-from usi_engine.play.record import load, make_record
+from usi_engine.play.record import END_DATE, load, make_record
 from usi_engine.records.ends import BY_REASON
 from usi_engine.records.formats import FORMATS, encoded
 from usi_engine.rules import End, MoveError
@@ -49,11 +50,8 @@ class Library:
         self._read = dict[Path, tuple[int, dict[str, Any] | None]]()  # entries, with the times of their files
 
     def new_name(self) -> str:
-        """Return the name of a new game."""
-        name, number = time.strftime("%Y%m%d-%H%M%S"), 1
-        while self._folder and self._path(name).exists():
-            name, number = f"{name[:15]}-{number}", number + 1
-        return name
+        """Return the name of a new game; later ones come later in the alphabet."""
+        return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
 
     def keep(self, game: PersonGame, name: str) -> None:
         """Write a game as it is now. RecordError, OSError."""
@@ -76,18 +74,14 @@ class Library:
         return re.sub(rf"^{NAME}：.*\n".encode(), b"", self._known(name).read_bytes(), flags=re.M)
 
     def delete(self, name: str) -> None:
-        """Delete a game. MoveError."""
-        path = self._known(name)
-        try:
-            path.unlink()
-        except OSError as error:
-            raise MoveError(_("{place}: {reason}").format(place=path, reason=reason_of(error))) from None
+        """Delete a game. MoveError, OSError."""
+        self._known(name).unlink()
 
     def entries(self) -> list[dict[str, Any]]:
         """Return the facts of all games, the latest first."""
         if not self._folder or not self._folder.is_dir():
             return []
-        paths = sorted((path for path in self._folder.glob(f"*{SUFFIX}") if path.is_file()), reverse=True)
+        paths = sorted(self._folder.glob(f"*{SUFFIX}"), reverse=True)
         return [entry for path in paths if (entry := self._entry(path))]
 
     def unfinished(self) -> str:
@@ -99,7 +93,10 @@ class Library:
 
     def _entry(self, path: Path) -> dict[str, Any] | None:
         """Return the facts of a game, read again only if its file has changed."""
-        changed = path.stat().st_mtime_ns
+        try:
+            changed = path.stat().st_mtime_ns
+        except OSError:  # deleted meanwhile
+            return None
         if self._read.get(path, (0, None))[0] != changed:
             self._read[path] = changed, entry_of(path)
         return self._read[path][1]
@@ -119,7 +116,7 @@ def facts_of(game: PersonGame) -> dict[str, Any]:
     end = game.end and [game.end.reason, game.end.winner]
     return {
         "settings": asdict(game.settings), "person": game.person, "level": game.level, "left": game.clock.left,
-        "end": end, "moves": len(game.moves), "shown": [game.shown_name(0), game.shown_name(1)],
+        "end": end, "begun": game.begun, "moves": len(game.moves), "shown": [game.shown_name(0), game.shown_name(1)],
     }  # fmt: skip
 
 
@@ -131,7 +128,7 @@ def game_of(facts: Mapping[str, Any], record: Any) -> PersonGame:
     game.person, game.level = facts["person"], int(facts["level"])
     end = facts["end"] and End(*facts["end"])
     game.go_on(facts["left"], game.end or end)
-    game.ended = record.header.get("終了日時", "")
+    game.begun, game.ended = facts["begun"], record.header.get(END_DATE, "")
     return game
 
 
@@ -139,22 +136,9 @@ def entry_of(path: Path) -> dict[str, Any] | None:
     """Return the facts of a game for a list; None if it is none of ours."""
     try:
         with path.open("rb") as file:
-            header = dict(header_lines(file.read(HEAD_BYTES).decode(errors="replace")))
-        facts = json.loads(header[NAME])
-        black, white = facts["shown"]
-        person, end = facts["person"], facts["end"]
+            facts = json.loads(re.findall(rf"^{NAME}：(.*)", file.read(HEAD_BYTES).decode(errors="replace"), re.M)[0])
+        end, entry = facts["end"], {key: facts[key] for key in ("begun", "moves", "shown", "person")}
         ending = _(BY_REASON[end[0]].sentence).format(winner=facts["shown"][end[1] or 0]) if end else ""
-        return {
-            "name": path.stem, "date": header.get("開始日時", ""), "players": [black, white], "moves": facts["moves"],
-            "person": person, "end": end and {"winner": end[1], "text": ending},
-        }  # fmt: skip
+        return {"name": path.stem, "end": end and {"winner": end[1], "text": ending}, **entry}
     except (OSError, *INVALID):
         return None
-
-
-def header_lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the keys and values of a KIF header."""
-    for line in text.split("\n"):
-        key, colon, value = line.partition("：")
-        if colon:
-            yield key, value

@@ -240,5 +240,8 @@ class SharedGame:
 
 
 def record_pasted(text: object) -> Record | None:
-    """Return the record that someone has pasted, a game or an SFEN; None for empty text. RecordError."""
-    return parse_record(str(text)) if str(text).strip() else None
+    """Return the moves of a game or an SFEN that someone has pasted; None if the text is empty. RecordError."""
+    if not str(text).strip():
+        return None
+    record = parse_record(str(text))
+    return Record(record.start, record.root)

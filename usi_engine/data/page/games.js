@@ -17,8 +17,8 @@ function draw({games}) {
   }
 }
 
-const title = ({players}) => `☗ ${players[0]} - ☖ ${players[1]}`;
-const facts = ({date, moves, end}) => [date, _("{count} moves", {count: moves}), end ? end.text : _("not finished")].join(" · ");
+const title = ({shown}) => `☗ ${shown[0]} - ☖ ${shown[1]}`;
+const facts = ({begun, moves, end}) => [begun, _("{count} moves", {count: moves}), end ? end.text : _("not finished")].join(" · ");
 
 function card(game) {
   const {name, end, person} = game, won = end && end.winner !== null && person !== null ? end.winner === person : null;
