@@ -530,7 +530,7 @@ def test_no_mate_in_three_is_missed() -> None:
             there = any(holds_in_three(board, check) for check in board.checking_moves())
             assert there == bool(board.mate_in_three(8)), board.sfen()
             mates += there
-    assert mates >= most // 20
+    assert mates > 5
 
 
 def test_problems_of_three_plies(mate_problems: list[MateProblem]) -> None:
