@@ -108,8 +108,9 @@ def test_a_whole_game(start: Start, open_page: OpenPage, tmp_path: Path) -> None
         page.get_by_role("link", name="Save as KIF").click()
     download.value.save_as(tmp_path / "game.kif")
     assert load(tmp_path / "game.kif").root.last().moves() == WHOLE_GAME
+    expect(page.locator("#open")).to_be_visible(timeout=60_000)
     with page.expect_popup() as popup:
-        page.get_by_role("link", name="Open the analysis").click(timeout=20_000)
+        page.get_by_role("link", name="Open the analysis").click()
     expect(popup.value.locator(".move")).to_have_count(1 + len(WHOLE_GAME))
 
 
@@ -168,7 +169,7 @@ def test_looks(start: Start, open_page: OpenPage, lang: str) -> None:
     play(page, WHOLE_GAME[:-1])
     assert faults_everywhere(page) == []
     play(page, WHOLE_GAME[-1:], before=len(WHOLE_GAME) - 1)
-    expect(page.locator("#open")).to_be_visible(timeout=20_000)
+    expect(page.locator("#open")).to_be_visible(timeout=60_000)
     assert faults_everywhere(page) == []
 
 

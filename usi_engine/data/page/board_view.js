@@ -45,6 +45,7 @@ export class BoardView {
 
   // Show a name and a note, such as a clock, beside a side's hand; in red if it is `low`.
   setName(side, name, note = "", low = false) {
+    if (`${this.names[side]}` === `${[name, note, low]}`) return;
     this.names[side] = [name, note, low];
     this.drawNames();
   }

@@ -126,15 +126,21 @@ function drawButtons() {
 // Change only the rows that have changed, so that the list keeps the focus and long games stay quick.
 function drawMoves(ply) {
   const list = byId("moveList"), rows = list.children;
-  if (list.dataset.line !== `${state.line}`) list.replaceChildren();
-  list.dataset.line = state.line;
+  const shown = `${ply} of ${state.ply} in ${state.line}`;
+  if (list.dataset.shown === shown) return;  // so one can scroll while the state changes
+  if (!(list.dataset.shown || "").endsWith(` ${state.line}`)) list.replaceChildren();
+  list.dataset.shown = shown;
   while (rows.length > state.ply) rows[rows.length - 1].remove();
   list.append(...state.moves.slice(rows.length).map((move, index) => moveItem(move, rows.length + index)));
   for (const marked of list.querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
-  if (!ply) return list.scrollTo(0, 0);
-  const row = rows[ply - 1];
-  row.firstChild.setAttribute("aria-current", "true");
-  return list.scrollTo(row.offsetLeft - list.clientWidth / 2, row.offsetTop - list.clientHeight / 2);
+  if (ply) rows[ply - 1].firstChild.setAttribute("aria-current", "true");
+  showCurrentRow();
+}
+
+// Scroll only the list, never the page.
+function showCurrentRow() {
+  const list = byId("moveList"), current = list.querySelector("[aria-current]"), row = current && current.parentElement;
+  list.scrollTo(row ? row.offsetLeft - list.clientWidth / 2 : 0, row ? row.offsetTop - list.clientHeight / 2 : 0);
 }
 
 function moveItem(move, index) {
@@ -186,6 +192,7 @@ export function start() {
   byId("back").onclick = () => view(state.ply);
   byId("steps").append(...Object.values(STEPS).map(([mark, name, go]) =>
     h("button", {type: "button", "aria-label": name, title: name, onclick: go}, mark)));
+  new ResizeObserver(showCurrentRow).observe(byId("moveList"));
   onState("preferences", ({pieces}) => board.setPieces(pieces));
   onState("play", receive);
   if (!state.started && !location.hash) openTerms(state.terms);

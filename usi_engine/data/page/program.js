@@ -15,7 +15,7 @@ export function onState(place, listener) {
 export async function post(action, values = {}) {
   try {
     const response = await fetch(action, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(values)});
-    return (await response.json()).error;
+    return response.ok ? (await response.json()).error : await response.text();
   } catch {
     return "";  // the stream of events tells that the program has ended
   }
