@@ -2,8 +2,8 @@
 
 import random
 
-from core_ext.eval.nnue.accumulator cimport NnueState, accumulate, free_sums
-from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_init
+from core_ext.eval.nnue.accumulator cimport NnueState, accumulate, allocate_sums, free_sums
+from core_ext.eval.nnue.network cimport Network, nnue_evaluate
 from core_ext.eval.nnue.selector cimport select_stack
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
 from core_ext.shogi.position cimport Position, allocate_position, do_move, free_position, undo_move
@@ -30,7 +30,7 @@ cdef class NnueProbe:
     def use(self, network: Network):
         """Evaluate by another network from now on."""
         self.network = network
-        nnue_init(&self.state, network)
+        allocate_sums(&self.state, &network.weights)
 
     def evaluate(self, sfen: str, moves=()):
         """Return centipawns for the side to move after the moves; only the last position is evaluated."""
@@ -75,7 +75,7 @@ cdef class TimedLine:
     def __cinit__(self, network: Network, sfen: str, seed: int):
         self.network = network
         allocate_position(&self.pos, TIMED_PLIES + 16)
-        nnue_init(&self.nnue, network)
+        allocate_sums(&self.nnue, &network.weights)
         parse_sfen(&self.pos, sfen)
         self._choose_line(random.Random(seed))
 

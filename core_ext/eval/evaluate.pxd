@@ -7,11 +7,11 @@ adds its value to EvaluationKind, its state to Evaluator, and a branch to each f
 
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.kpp.sums cimport KppState, kpp_value
-from core_ext.eval.material cimport MaterialState, material_value
+from core_ext.eval.material cimport material_value
 from core_ext.eval.nnue.accumulator cimport NnueState
 from core_ext.eval.nnue.network cimport nnue_evaluate
 from core_ext.shogi.position cimport Position, has_both_kings
-from core_ext.shogi.types cimport MAX_EVALUATION
+from core_ext.shogi.types cimport MAX_EVALUATION, int32_t
 
 ctypedef int EvaluationKind
 cdef enum:
@@ -22,7 +22,7 @@ cdef enum:
 # All zeros until init_evaluator.
 cdef struct Evaluator:
     EvaluationKind kind
-    MaterialState material
+    const int32_t *values   # of pieces, which must outlive it
     KppState kpp
     NnueState nnue
 
@@ -54,6 +54,6 @@ cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nog
     elif evaluator.kind == KPP_EVALUATION:
         value = clamp_value(kpp_value(&evaluator.kpp, pos))
     else:
-        value = clamp_value(material_value(&evaluator.material, pos))
+        value = clamp_value(material_value(evaluator.values, pos))
     ASSERT(value == evaluate_from_scratch(evaluator, pos))
     return value

@@ -4,10 +4,10 @@ from libc.string cimport memset
 
 from core_ext.eval.kpp.sums cimport KPP_TERMS, free_kpp_state, init_kpp_state, kpp_terms, kpp_value_from_scratch
 from core_ext.eval.kpp.weights cimport FV_SCALE, KppWeights
-from core_ext.eval.material cimport material_for_black, usual_values
-from core_ext.eval.nnue.accumulator cimport free_sums
+from core_ext.eval.material cimport material_value, usual_values
+from core_ext.eval.nnue.accumulator cimport allocate_sums, free_sums
 from core_ext.eval.nnue.forward cimport value_from_scratch
-from core_ext.eval.nnue.network cimport Network, nnue_init
+from core_ext.eval.nnue.network cimport Network
 from core_ext.eval.piece_values cimport PieceValues
 from core_ext.shogi.types cimport BLACK, int32_t
 
@@ -17,16 +17,16 @@ KPP_TERM_NAMES = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king",
 cdef int init_evaluator(Evaluator *evaluator, object weights) except -1:
     free_evaluator(evaluator)
     memset(evaluator, 0, sizeof(Evaluator))
-    evaluator.material.values = usual_values
+    evaluator.values = usual_values
     if isinstance(weights, Network):
-        nnue_init(&evaluator.nnue, <Network>weights)
+        allocate_sums(&evaluator.nnue, &(<Network>weights).weights)
         evaluator.kind = NNUE_EVALUATION
     elif isinstance(weights, KppWeights):
         if (<KppWeights>weights).ready:
             init_kpp_state(&evaluator.kpp, &(<KppWeights>weights).unfolded)
             evaluator.kind = KPP_EVALUATION
     elif isinstance(weights, PieceValues):
-        evaluator.material.values = (<PieceValues>weights).values
+        evaluator.values = (<PieceValues>weights).values
     elif weights is not None:
         raise TypeError(f"weights are a Network, KppWeights, PieceValues or None, not {type(weights).__name__}")
     return 0
@@ -38,13 +38,11 @@ cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
 
 
 cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) noexcept nogil:
-    cdef int material
     if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
         return value_from_scratch(evaluator.nnue.weights, pos)
     if evaluator.kind == KPP_EVALUATION:
         return clamp_value(kpp_value_from_scratch(&evaluator.kpp, pos))
-    material = material_for_black(evaluator.material.values, pos)
-    return clamp_value(material if pos.side == BLACK else -material)
+    return clamp_value(material_value(evaluator.values, pos))
 
 
 cdef list list_kpp_terms(const Evaluator *evaluator, const Position *pos):

@@ -6,6 +6,6 @@ cdef enum:
     MAX_PIECE_VALUE = 10_000
 
 
-# Owns the values; a MaterialState that uses them must not outlive it.
+# Owns the values; an Evaluator that uses them must not outlive it.
 cdef class PieceValues:
     cdef int32_t values[PIECES]     # centipawns for Black, by piece

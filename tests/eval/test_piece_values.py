@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from core_ext._probe import walk_evaluator
 from core_ext.board import Board
 from core_ext.engine import INFINITE, PieceValues
 from tests.conftest import NewWorker
 from tests.engine.usi_transport import Program
-from tests.eval.test_evaluate import check_counts
-from tests.positions import STARTS, VALUES, material, random_boards
+from tests.positions import VALUES, material, random_boards
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import WeightsError
 
@@ -28,11 +26,6 @@ def test_the_static_value_is_the_sum_of_the_piece_values(new_worker: NewWorker, 
     worker = new_worker(values and PieceValues(values))
     for board in random_boards(17, 300):
         assert dict(worker.evaluate(board))["total"] == material(board.sfen(), values or VALUES)
-
-
-@pytest.mark.parametrize("sfen", sorted(set(STARTS)))
-def test_incremental_sums_equal_sums_from_scratch(sfen: str) -> None:
-    check_counts(walk_evaluator(PieceValues(ODD), sfen, 3, 5000), 5000)
 
 
 def test_a_piece_that_is_not_named_keeps_its_value() -> None:

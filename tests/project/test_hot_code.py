@@ -20,6 +20,7 @@ SET_UP = {
     "eval/bonapiece": {"number_board"},
     "eval/evaluate": {"init_evaluator", "evaluate_terms", "list_kpp_terms"},
     "eval/kpp/sums": {"init_kpp_state"},
+    "eval/nnue/accumulator": {"allocate_sums"},
     "eval/nnue/selector": {"fill_hands", "fill_zones", "fill_steps", "fill_selector"},
     "eval/nnue/stacks": {"file_shapes", "check_shards", "check_hidden", "fill_sizes", "copy_biases", "copy_stack",
                          "copy_stacks"},

@@ -8,7 +8,7 @@ from core_ext.base.memory cimport allocate_zeroed
 from core_ext.eval.bonapiece cimport LISTED, features, inverse_square, list_pieces, new_bonapiece, old_bonapiece
 from core_ext.eval.incremental cimport NO_KING, plies_since_sums, ply_slot
 from core_ext.eval.kpp.weights cimport FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row
-from core_ext.eval.material cimport material_for_black, usual_values
+from core_ext.eval.material cimport material_value, usual_values
 from core_ext.shogi.position cimport Dirty, State, find_dirty, full_key, game_length, has_both_kings, state_key
 from core_ext.shogi.types cimport BLACK, KING, NO_MOVE, SQUARES, WHITE, color_of, int8_t, int16_t, type_of
 
@@ -321,7 +321,7 @@ cdef inline int value_of(const Position *pos, int for_black, int for_mover) noex
 
 
 cdef inline int value_without_king(const KppState *state, const Position *pos) noexcept nogil:
-    return value_of(pos, FV_SCALE * material_for_black(usual_values, pos), state.weights.tempo)
+    return value_of(pos, 0, FV_SCALE * material_value(usual_values, pos) + state.weights.tempo)
 
 
 cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil:
@@ -352,7 +352,7 @@ cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) 
         terms[3] = -sums.pairs[WHITE]
         tempo = tempo_sum(state.weights, &sums)
     else:
-        terms[0] = FV_SCALE * material_for_black(usual_values, pos)
+        terms[0] = FV_SCALE * material_value(usual_values, pos) * (1 if pos.side == BLACK else -1)
     terms[4] = tempo if pos.side == BLACK else -tempo
 
 

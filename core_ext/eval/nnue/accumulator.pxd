@@ -45,6 +45,6 @@ cdef struct NnueState:
 
 # Find the sums from both perspectives, valid until the next call. Both kings must be on the board.
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil
-# Start without sums; the state is all zeros or was used before. If memory is lacking, return -1 and free the state.
-cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil
+# Start without sums; the state is all zeros or was used before. MemoryError, which leaves it all zeros.
+cdef int allocate_sums(NnueState *state, const NnueWeights *weights) except -1
 cdef void free_sums(NnueState *state) noexcept nogil

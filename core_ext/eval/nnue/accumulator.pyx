@@ -189,14 +189,14 @@ cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums
 
 # ---- memory ----
 
-cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil:
+cdef int allocate_sums(NnueState *state, const NnueWeights *weights) except -1:
     cdef size_t row = weights.width * sizeof(int16_t), slots = COLORS * cache_slots(weights), slot
     cdef size_t sums = COLORS * SUMMED_PLIES * row
     cdef char *start
     free_sums(state)
     start = <char *>allocate_large(sums + slots * (row + sizeof(RefreshEntry)), &state.block)
     if start == NULL:
-        return -1
+        raise MemoryError("no memory for an evaluator")
     state.weights = weights
     state.sums = <int16_t *>start
     state.cached_sums = <int16_t *>(start + sums)

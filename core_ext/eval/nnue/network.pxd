@@ -21,9 +21,6 @@ cdef class Network:
     cdef object bias
     cdef object progress
 
-# Evaluate by `network`, without sums at first. The state is all zeros or was used before; free_sums frees it.
-# MemoryError.
-cdef int nnue_init(NnueState *state, Network network) except -1
 # Return centipawns for the side to move, within MAX_EVALUATION. Both kings must be on the board. Any position may be
 # given: the state recognises it by its key and its ply.
 cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil

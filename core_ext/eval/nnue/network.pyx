@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES
 from core_ext.eval.nnue.accumulator cimport (
-    MAX_WIDTH, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate, allocate_sums,
+    MAX_WIDTH, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate,
 )
 from core_ext.eval.nnue.features cimport fill_features
 from core_ext.eval.nnue.forward cimport value_of_sums
@@ -54,12 +54,6 @@ cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil:
     cdef const int16_t *sums[COLORS]
     accumulate(state, pos, sums)
     return value_of_sums(state.weights, pos, sums[pos.side], sums[pos.side ^ 1])
-
-
-cdef int nnue_init(NnueState *state, Network network) except -1:
-    if allocate_sums(state, &network.weights) < 0:
-        raise MemoryError("no memory for an evaluator")
-    return 0
 
 
 # ---- memory ----
