@@ -316,22 +316,8 @@ cdef entry_tuple(const TTData *data):
     return data.move, data.value, data.static_value, data.depth, data.bound, bool(data.on_pv)
 
 
-cdef class TableProbe:
+cdef class TableProbe(Table):
     """The transposition table's own functions, and its entries as raw words."""
-
-    cdef TranspositionTable table
-
-    def __cinit__(self, megabytes: int = 1):
-        tt_allocate(&self.table, megabytes)
-
-    def __dealloc__(self):
-        tt_free(&self.table)
-
-    def clear(self):
-        tt_clear(&self.table, 0, 1)
-
-    def new_search(self):
-        tt_new_search(&self.table)
 
     def store(self, key: int, move: int, value: int, static_value: int, depth: int, bound: int, on_pv: bool):
         tt_store(&self.table, key, <Move><int>move, value, static_value, depth, bound, on_pv)
