@@ -9,8 +9,8 @@ cdef extern from "base/memory.h" nogil:
     void *map_large(size_t bytes, void **block)
 
 
-cdef inline bint fails() noexcept nogil:
-    """In a debug build, count an allocation; return whether it is the one that fails."""
+cdef inline bint count_allocation() noexcept nogil:
+    """In a debug build, count an allocation; return whether it is the one that must fail."""
     if not DEBUGGING:
         return False
     add_to_word(&allocations, 1)
@@ -19,16 +19,16 @@ cdef inline bint fails() noexcept nogil:
 
 cdef void *allocate_large(size_t bytes, void **block) noexcept nogil:
     block[0] = NULL
-    return NULL if fails() else map_large(bytes, block)
+    return NULL if count_allocation() else map_large(bytes, block)
 
 
 cdef void *allocate(size_t bytes) noexcept nogil:
-    return NULL if fails() else malloc(bytes)
+    return NULL if count_allocation() else malloc(bytes)
 
 
 cdef void *allocate_zeroed(size_t count, size_t bytes) noexcept nogil:
-    return NULL if fails() else calloc(count, bytes)
+    return NULL if count_allocation() else calloc(count, bytes)
 
 
 cdef void *reallocate(void *memory, size_t bytes) noexcept nogil:
-    return NULL if fails() else realloc(memory, bytes)
+    return NULL if count_allocation() else realloc(memory, bytes)

@@ -460,8 +460,8 @@ cdef void look_for_solved(Solver *s) noexcept nogil:
             return
 
 
-cdef bint past_limit(Solver *s) noexcept nogil:
-    """Check the deadline; exchange counts with the other threads; pause if more threads are wanted."""
+cdef bint poll_limits(Solver *s) noexcept nogil:
+    """Return whether the deadline has passed; exchange counts with the other threads; pause if more are wanted."""
     cdef uint64_t nodes = load_word(&s.nodes)
     s.next_check = next_check(nodes, 0)
     if s.leader_nodes == NULL:
@@ -476,8 +476,8 @@ cdef bint past_limit(Solver *s) noexcept nogil:
     return past_deadline(s.stop)
 
 
-cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
-    """Check the flags at every step, the clock every CHECK_INTERVAL nodes."""
+cdef inline bint poll_stop(Solver *s, const PnNode *node) noexcept nogil:
+    """Return whether to stop: read the flags at every step, the clock every CHECK_INTERVAL nodes."""
     if stop_requested(s.stop) or (s.node_limit and load_word(&s.nodes) + s.elsewhere >= s.node_limit):
         return True
     if s.together:
@@ -487,7 +487,7 @@ cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
             look_for_solved(s)
     if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
         return True
-    return load_word(&s.nodes) >= s.next_check and past_limit(s)
+    return load_word(&s.nodes) >= s.next_check and poll_limits(s)
 
 
 cdef void search_loop(Solver *s) noexcept nogil:
@@ -497,7 +497,7 @@ cdef void search_loop(Solver *s) noexcept nogil:
     while True:
         node = s.stack + s.depth
         second_delta = update_node(s, node)
-        if must_stop(s, node):
+        if poll_stop(s, node):
             s.stopped = True
         if s.stopped or s.depth >= s.abandoned or node.result.pn >= node.thpn or node.result.dn >= node.thdn:
             pop_node(s, node)

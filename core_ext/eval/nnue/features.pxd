@@ -31,7 +31,7 @@ cdef struct Viewpoint:
     int32_t base
     int view
 
-# Fill in the tables of a set, whose `buckets` and `kings` are those of usi_engine.evaluation.features.FeatureSet.
+# Fill in the tables of a set, whose `buckets` and `kings` are those of usi_engine.evaluation.parts.FeatureSet.
 # ValueError.
 cdef int fill_features(FeatureSet *found, object described) except -1
 

@@ -2,7 +2,7 @@
 
 The index is (hands' class x kings' class) x progress's step: hands count most, progress least. The class of both hands
 is that of the side to move times the number of classes, plus that of the opponent; so is the class of both kings, each
-seen from its own side. Descriptions of selectors are in usi_engine.evaluation.selectors.
+seen from its own side. Descriptions of selectors are in usi_engine.evaluation.parts.
 """
 
 from libc.stdint cimport int64_t
