@@ -126,11 +126,6 @@ class Core:
     table: type[Table]
     stop_token: type[StopToken]
     mate_solver: type[MateSolver]
-    mate: int
-    mate_bound: int
-    infinite: int
-    max_depth: int
-    max_evaluation: int
     set_tunable: Callable[[str, int], None]
 
 
@@ -153,11 +148,6 @@ def load_core() -> Core:
         table=engine.Table,
         stop_token=engine.StopToken,
         mate_solver=engine.MateSolver,
-        mate=engine.MATE,
-        mate_bound=engine.MATE_BOUND,
-        infinite=engine.INFINITE,
-        max_depth=engine.MAX_DEPTH,
-        max_evaluation=engine.MAX_EVALUATION,
         set_tunable=engine.set_tunable,
     )
 

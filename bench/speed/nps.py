@@ -10,7 +10,6 @@ from bench.command import new_parser, one_line
 from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
-from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.search.iterative import iterative_deepening
 from usi_engine.usi.arguments import whole
@@ -38,7 +37,7 @@ NETWORK_CASES: dict[str, tuple[dict[str, float], float]] = {
 
 def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = None) -> float:
     """Return nodes a second of an iterative search of `nodes` nodes; without weights it uses piece values."""
-    core, table, board = load_core(), Table(megabytes), Board(sfen)
+    table, board = Table(megabytes), Board(sfen)
     worker = Worker(table, StopToken(), weights)
 
     def prepare() -> None:
@@ -47,7 +46,7 @@ def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = 
         worker.set_root(board)
 
     def deepen() -> int:
-        for _ in iterative_deepening(core, worker, MAX_DEPTH, nodes, aspiration=False):
+        for _ in iterative_deepening(worker, MAX_DEPTH, nodes, aspiration=False):
             pass
         return worker.nodes
 

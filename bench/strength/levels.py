@@ -37,6 +37,7 @@ from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.search.spec import spec_of
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.arguments import whole
+from usi_engine.usi.info import MAX_DEPTH
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
 
@@ -70,7 +71,7 @@ class Players:
         resources = self._resources
         resources.options.set("SkillLevel", str(level))
         resources.game_seed = seed
-        spec = spec_of(resources.core, resources.options, Go(depth=resources.core.max_depth), board)
+        spec = spec_of(resources.options, Go(depth=MAX_DEPTH), board)
         return search(resources, spec, SearchControl(resources.stop, TimeLimits())).best.move
 
 

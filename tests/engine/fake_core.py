@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken
+from core_ext.engine import INFINITE, MATE, StopToken
 from usi_engine.core import Core
 
 POLL_SECONDS = 0.0005
@@ -206,11 +206,6 @@ def make_core(script: Script) -> Core:
     return Core(
         board=Board,
         stop_token=StopToken,
-        mate=MATE,
-        mate_bound=MATE_BOUND,
-        infinite=INFINITE,
-        max_depth=MAX_DEPTH,
-        max_evaluation=MAX_EVALUATION,
         set_tunable=script.constants.__setitem__,
         **scripted,
     )

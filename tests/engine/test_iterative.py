@@ -42,9 +42,9 @@ def search_board(core: Core, board: Board, times: TimeLimits, threads: int = 1, 
     stop = StopToken()
     pool = ThreadPool(core, stop, 1, threads)
     go = Go(depth=limits.get("depth", 60), nodes=limits.get("nodes"))
-    spec = spec_of(core, Options(), go, board, multipv=limits.get("multipv", 1))
+    spec = spec_of(Options(), go, board, multipv=limits.get("multipv", 1))
     try:
-        return Search(core, pool, SearchControl(stop, times), spec).run(pool.set_root(board, None, spec.rules))
+        return Search(pool, SearchControl(stop, times), spec).run(pool.set_root(board, None, spec.rules))
     finally:
         pool.join_helpers()
 
@@ -126,7 +126,7 @@ def result(move: str, value: int, depth: int = 10) -> Analysis:
     ],
 )
 def test_best_thread(results: list[Analysis], chosen: int) -> None:
-    assert best_thread(results, 31_000) == results[chosen]
+    assert best_thread(results) == results[chosen]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_lines_of_one_depth_are_sorted(stuck: tuple[int, int] | None, lines: lis
 @pytest.mark.parametrize("value", [0, 500, -500, MATE_BOUND + 5, -MATE_BOUND - 5])
 @pytest.mark.parametrize("guess", [0, 490, -3000, MATE_BOUND + 1])
 def test_window_always_finds_the_value(value: int, guess: int) -> None:
-    window = Window(make_core(Script()), guess)
+    window = Window(guess)
     for _step in range(12):
         assert -INFINITE <= window.alpha < window.beta <= INFINITE
         bound = window.widen(max(min(value, window.beta), window.alpha))
@@ -157,35 +157,35 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_windows_of_mates_are_full(sign: int) -> None:
-    window = Window(make_core(Script()), sign * MATE_BOUND)
+    window = Window(sign * MATE_BOUND)
     assert (window.alpha, window.beta) == (-INFINITE, INFINITE)
-    window = Window(make_core(Script()), sign * 100)
+    window = Window(sign * 100)
     window.widen(sign * MATE_BOUND)
     assert (window.beta, window.alpha)[sign < 0] == sign * INFINITE
 
 
-def scripted_worker(script: Script) -> tuple[Core, Worker]:
+def scripted_worker(script: Script) -> Worker:
     core = make_core(script)
     worker = core.worker(core.table(1), core.stop_token())
     worker.set_root(Board())
-    return core, worker
+    return worker
 
 
 def test_one_loop_yields_every_finished_depth() -> None:
-    core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
-    assert list(iterative_deepening(core, worker, 7)) == [1, 2, 3, 4, 5, 6, 7]
+    worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
+    assert list(iterative_deepening(worker, 7)) == [1, 2, 3, 4, 5, 6, 7]
     assert {window[1:3] for window in script.windows if window[0] < 5} == {(-INFINITE, INFINITE)}
     assert (-INFINITE, INFINITE) not in {window[1:3] for window in script.windows if window[0] >= 5}
     worker.set_root(Board())
-    assert list(iterative_deepening(core, worker, 7, 700)) == [1, 2, 3]
+    assert list(iterative_deepening(worker, 7, 700)) == [1, 2, 3]
     assert worker.stopped
 
 
 def test_search_again_less_deep() -> None:
     """The value of depth 9 fails high twice and is then found two plies less deep."""
     script = Script(value=lambda depth: 150 if len(script.windows) > 8 else 0)
-    core, worker = scripted_worker(script)
-    assert list(iterative_deepening(core, worker, 9))[-1] == 9
+    worker = scripted_worker(script)
+    assert list(iterative_deepening(worker, 9))[-1] == 9
     assert [window[0] for window in script.windows] == [*range(1, 10), 8, 7]
     assert worker.lines(1)[0].value == 150
 
@@ -203,8 +203,8 @@ def test_a_move_above_the_window_is_played_if_its_value_is_not_found(other: bool
 
 
 def test_without_aspiration_every_window_is_full() -> None:
-    core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
-    assert list(iterative_deepening(core, worker, 9, aspiration=False))[-1] == 9
+    worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
+    assert list(iterative_deepening(worker, 9, aspiration=False))[-1] == 9
     assert {window[1:3] for window in script.windows} == {(-INFINITE, INFINITE)}
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from usi_engine.core import load_core
+from core_ext import engine
 from usi_engine.csa.command import own_engine
-from usi_engine.usi.info import GREATEST, MATE, Info, Lines, parse_info
+from usi_engine.usi import info
+from usi_engine.usi.info import Info, Lines, parse_info
 from usi_engine.usi.process import EngineError, EngineEvent, EngineGone, EngineProcess, kill
 
 LINE = ("7g7f", "3c3d")
@@ -42,8 +43,8 @@ def test_info_lines(line: str, info: Info) -> None:
 
 
 def test_values_are_those_of_the_core() -> None:
-    core = load_core()
-    assert (core.mate, core.max_evaluation) == (MATE, GREATEST)
+    names = "MATE", "MATE_BOUND", "DECLARATION", "MAX_EVALUATION", "INFINITE", "MAX_DEPTH"
+    assert {name: getattr(info, name) for name in names} == {name: getattr(engine, name) for name in names}
 
 
 @pytest.mark.parametrize(

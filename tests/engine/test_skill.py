@@ -11,15 +11,14 @@ from core_ext.board import Board
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
-from usi_engine.core import load_core
 from usi_engine.search import skill as skills
 from usi_engine.search.results import Score, Variation
 from usi_engine.search.skill import BLIND_LEVEL, FULL_STRENGTH, Skill, allows_mate, choose_line, is_tactical, skill_of
 from usi_engine.search.spec import Spec, spec_of
+from usi_engine.usi import info
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
 
-CORE = load_core()
 # Black mates by G*5b; anything else does not.
 MATE = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 
@@ -40,7 +39,7 @@ def test_each_level_sees_more_than_the_one_before() -> None:
 def test_limits_of_a_go_are_narrowed() -> None:
     """They are never widened; MultiPV may ask for more lines."""
     assert skill_of(FULL_STRENGTH) is None
-    wide = spec_of(CORE, Options(), Go(), Board())
+    wide = spec_of(Options(), Go(), Board())
     narrow = replace(wide, depth=3, nodes=500, multipv=90)
     assert limits(wide.at_level(skill(0))) == (1, skill(0).nodes, skill(0).lines)
     assert limits(narrow.at_level(skill(19))) == (3, 500, 90)
@@ -58,7 +57,7 @@ def lines_for(board: Board, value: int = 0) -> list[Variation]:
 def choices(level: int, seeds: range, board: Board, best: str, ahead: int) -> int:
     """Return in how many games of these seeds the level finds a move that is better by `ahead` centipawns."""
     lines = [Variation(Score(ahead * (line.move == best)), line.pv) for line in lines_for(board)]
-    return sum(choose_line(CORE, board, lines, skill(level), seed).move == best for seed in seeds)
+    return sum(choose_line(board, lines, skill(level), seed).move == best for seed in seeds)
 
 
 def test_stronger_levels_find_a_good_move_more_often() -> None:
@@ -68,7 +67,7 @@ def test_stronger_levels_find_a_good_move_more_often() -> None:
 
 def test_a_game_is_consistent_and_games_differ() -> None:
     board = Board()
-    moves, again = ([choose_line(CORE, board, lines_for(board), skill(3), seed).move for seed in range(40)]
+    moves, again = ([choose_line(board, lines_for(board), skill(3), seed).move for seed in range(40)]
                     for _ in range(2))  # fmt: skip
     assert moves == again and len(set(moves)) > 10
 
@@ -96,7 +95,7 @@ def test_a_capture_is_missed_less_often_than_a_quiet_move() -> None:
 def test_a_mate_in_one_is_played(level: int) -> None:
     board = Board(MATE)
     for seed in range(20):
-        assert choose_line(CORE, board, lines_for(board), skill(level), seed).move == "G*5b"
+        assert choose_line(board, lines_for(board), skill(level), seed).move == "G*5b"
 
 
 def test_no_mate_in_one_is_given_away() -> None:
@@ -105,8 +104,8 @@ def test_no_mate_in_one_is_given_away() -> None:
     assert careless
     lines = [Variation(Score(500 * (move in careless)), (move,)) for move in board.legal_moves()]
     for seed in range(20):
-        assert choose_line(CORE, board, lines, skill(BLIND_LEVEL + 1), seed).move not in careless
-    assert choose_line(CORE, board, [Variation(Score(0), (min(careless),))], skill(9), 1).move == min(careless)
+        assert choose_line(board, lines, skill(BLIND_LEVEL + 1), seed).move not in careless
+    assert choose_line(board, [Variation(Score(0), (min(careless),))], skill(9), 1).move == min(careless)
     assert board.moves() == []
 
 
@@ -114,15 +113,15 @@ def test_no_mate_in_one_is_given_away() -> None:
 def test_the_lowest_levels_overlook_mates(level: int, least: int, most: int) -> None:
     """They play a mate only by chance."""
     board = Board(MATE)
-    lines = [Variation(Score((CORE.mate - 1) * (move == "G*5b")), (move,)) for move in board.legal_moves()]
-    found = sum(choose_line(CORE, board, lines, skill(level), seed).move == "G*5b" for seed in range(60))
+    lines = [Variation(Score((info.MATE - 1) * (move == "G*5b")), (move,)) for move in board.legal_moves()]
+    found = sum(choose_line(board, lines, skill(level), seed).move == "G*5b" for seed in range(60))
     assert least <= found <= most
 
 
 def test_mates_count_by_their_length() -> None:
     """A shorter mate is better, being mated later too; both are beyond any other value."""
-    values = [CORE.mate - 1, CORE.mate - 9, 20000, 100, -20000, 8 - CORE.mate, 2 - CORE.mate]
-    seen = [skills.certain(CORE, Score(value)) for value in values]
+    values = [info.MATE - 1, info.MATE - 9, 20000, 100, -20000, 8 - info.MATE, 2 - info.MATE]
+    seen = [skills.certain(Score(value)) for value in values]
     assert seen == sorted(set(seen), reverse=True)
 
 

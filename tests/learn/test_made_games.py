@@ -192,7 +192,7 @@ def test_scores_of_few_nodes_are_those_of_full_width_searches(
         wide = full_width and limit == int(nodes)
         assert [tunable(name) for name in FULL_WIDTH] == list(FULL_WIDTH.values() if wide else usual)
         sampled, scored = sampled + (limit == SEARCH_NODES), scored + (limit == int(nodes))
-        yield from iterative_deepening(core, worker, 1, limit, multipv=multipv)
+        yield from iterative_deepening(worker, 1, limit, multipv=multipv)
 
     monkeypatch.setattr(player, "iterative_deepening", watched)
     out = tmp_path / "out.tsv"

@@ -110,7 +110,7 @@ WRITERS: dict[str, Callable[[Path], int]] = {
     "book": lambda folder: book([*BOOK, str(folder / "book.db")]),
     "searched book": lambda folder: book([*BOOK, str(folder / "book.db"), *SEARCH]),
     "network": lambda folder: shown(lambda: network(folder)),
-    "checkpoint": lambda folder: shown(lambda: save_checkpoint(folder, {}, [], {"weights": load_core().max_depth})),
+    "checkpoint": lambda folder: shown(lambda: save_checkpoint(folder, {}, [], {"weights": 127})),
     "corpus": lambda folder: learn(["corpus", str(folder / "games.tsv"), "--out", str(folder), "--leaves", "none"]),
     "server game": lambda folder: shown(lambda: print(write_new(folder, "id", "V2.2\nPI\n+\n"))),
     "trained weights": lambda folder: learn(

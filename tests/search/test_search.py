@@ -277,7 +277,7 @@ DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6
 def values(sfen: str, nodes: int) -> list[int]:
     worker = Worker(Table(16), StopToken(), load_evaluation("<internal>"))
     worker.set_root(Board(sfen))
-    return [worker.lines(1)[0].value for _ in iterative_deepening(load_core(), worker, MAX_DEPTH, nodes)]
+    return [worker.lines(1)[0].value for _ in iterative_deepening(worker, MAX_DEPTH, nodes)]
 
 
 def test_a_superior_position_has_no_score_of_its_own() -> None:

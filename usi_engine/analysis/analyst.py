@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from usi_engine import __version__
 from usi_engine.analysis.judgement import judge
 from usi_engine.api.engine import Engine
-from usi_engine.core import load_core
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL
@@ -30,6 +29,7 @@ from usi_engine.records.tree import Node, Record
 from usi_engine.records.usi_text import MOVE
 from usi_engine.search.results import MOST_NODES, Analysis, Limit, Score, Variation, Watch
 from usi_engine.usi.arguments import DAY, real, spin, whole
+from usi_engine.usi.info import MATE
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -209,8 +209,7 @@ def read_line(board: Board, value: Any, depth: Any, seldepth: Any, *pv: Any) -> 
 
 def score_in(board: Board, value: Any) -> Score:
     """Return the score for the side to move. One of INVALID."""
-    core = load_core()
-    if abs(value) > core.mate:
+    if abs(value) > MATE:
         raise ValueError
     return Score(int(value), board.turn)
 

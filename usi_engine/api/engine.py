@@ -63,7 +63,8 @@ class Engine(SearchEngine):
         megabytes: int = MEGABYTES,
         options: OptionValues | None = None,
     ) -> None:
-        super().__init__(load_core())
+        super().__init__()
+        load_core()  # CoreError
         checked_spin("Threads", threads)
         checked_spin("USI_Hash", megabytes)
         own: dict[str, str | int | bool | None] = {"Threads": threads, "USI_Hash": megabytes}
@@ -153,7 +154,7 @@ class Engine(SearchEngine):
     ) -> tuple[Spec, SearchControl, Analysis]:
         """Return the result of a search and what it was made from. `multipv`: lines of an analysis, 0 to play."""
         with self._exclusive_resources() as resources:
-            spec = spec_of(self._core, resources.options, go, board, analysis=bool(multipv), multipv=multipv)
+            spec = spec_of(resources.options, go, board, analysis=bool(multipv), multipv=multipv)
             self._end_search()  # one that a second interrupt left behind
             self._stop.clear()
             limits = time_limits(go, board.turn, board.ply, resources.options)

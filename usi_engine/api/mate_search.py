@@ -77,7 +77,7 @@ def limited_solver(nodes: int | None, time: float | None, megabytes: int, thread
     """Return a solver and its stop token, which is set after `time`. ValueError, MemoryError, CoreError."""
     core = load_core()
     if nodes is not None or time is not None:
-        Limit(time, nodes).check(core.max_depth)
+        Limit(time, nodes).check()
     check_free(megabytes)
     stop = core.stop_token()
     solver = core.mate_solver(megabytes, stop, threads=threads)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
-from usi_engine.core import Core
 from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
 from usi_engine.usi.options import Option
 from usi_engine.usi.protocol import Go
@@ -89,8 +88,7 @@ class AnalysisStream:
 class SearchEngine(ABC):
     """An engine that one thread at a time may call, in the process that made it: others get a RuntimeError."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self) -> None:
         self._process, self._turn, self._closed = os.getpid(), threading.Lock(), False
 
     def __enter__(self) -> Self:
@@ -120,7 +118,7 @@ class SearchEngine(ABC):
         illegal move.
         """
         end, position = limit_of(limit, nodes, depth, time), copy_of(board)
-        end.check(self._core.max_depth)
+        end.check()
         return self._search(position, end.go(checked_moves(position, moves)), multipv, watch)
 
     def analysis(
@@ -140,7 +138,7 @@ class SearchEngine(ABC):
         """
         end, position = limit_of(limit, nodes, depth, time), copy_of(board)
         if end != Limit():
-            end.check(self._core.max_depth)
+            end.check()
         go = end.go(checked_moves(position, moves))
         return AnalysisStream(lambda watch: self._search(position, go, multipv, watch), self.stop)
 
@@ -155,7 +153,7 @@ class SearchEngine(ABC):
     ) -> PlayResult:
         """Choose a move: with clocks in the limit, time is allotted as in a game. ValueError as in `analyse`."""
         end = limit_of(limit, nodes, depth, time)
-        end.check(self._core.max_depth)
+        end.check()
         return self._play(copy_of(board), end.go())
 
     @property

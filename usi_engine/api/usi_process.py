@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.api.search_engine import OptionValues, SearchEngine, check_process, option_texts
 from usi_engine.clock import TimeControl
-from usi_engine.core import legal_part, load_core
+from usi_engine.core import legal_part
 from usi_engine.search.results import (
     Analysis,
     PlayResult,
@@ -50,7 +50,7 @@ class UsiEngine(SearchEngine):
         folder: str | os.PathLike[str] | None = None,
         timeouts: Timeouts = USUAL_TIMEOUTS,
     ) -> None:
-        super().__init__(load_core())
+        super().__init__()
         words = [os.fspath(command)] if isinstance(command, str | os.PathLike) else list(command)
         if not words or not words[0]:
             raise EngineError(f"no program: {command!r}")

@@ -18,6 +18,7 @@ from usi_engine.language import _
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.games import Game
 from usi_engine.search.results import Score, Variation
+from usi_engine.usi.info import MAX_EVALUATION
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -132,7 +133,7 @@ def make_position(core: Core, sfen: str, lines: Sequence[Variation], counts: Cou
     for line in lines:
         board.push(line.move)
         reply = line.pv[1] if len(line.pv) > 1 else ""
-        value = max(min(line.value, core.max_evaluation), -core.max_evaluation)
+        value = max(min(line.value, MAX_EVALUATION), -MAX_EVALUATION)
         found.append(Candidate(BookMove(line.move, reply, value, line.depth, counts[line.move]), board.sfen()))
         board.pop()
     return Position(sfen, tuple(found))

@@ -69,7 +69,7 @@ def count_nodes(
         table.clear()
         worker.new_game()
         worker.set_root(core.board(sfen))
-        for _ in iterative_deepening(core, worker, depth, aspiration=False):
+        for _ in iterative_deepening(worker, depth, aspiration=False):
             pass
         nodes += worker.nodes
     return nodes

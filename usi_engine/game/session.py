@@ -308,7 +308,7 @@ class Session:
         self._resources.read_eval_options()  # there may have been no isready
         control = self._new_control(command, self._time_limits(command), command.open_ended() and not command.ponder)
         board = self._root_board()
-        spec = None if board is None else spec_of(self._resources.core, self._options, command, board)
+        spec = None if board is None else spec_of(self._options, command, board)
         thinking = Thinking(self._resources, self._writer, control, self._interval(command))
         self._start_job(lambda: thinking.run(spec), control, command)
 

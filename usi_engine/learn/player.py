@@ -57,7 +57,6 @@ class Player:
 
     def __init__(self, weights: Evaluation | None, rules: PlayRules) -> None:
         self.rules = rules
-        self._core = load_core()
         self.table = Table(max(TABLE_MEGABYTES, rules.nodes * TABLE_BYTES_PER_NODE >> 20))
         self.worker = Worker(self.table, StopToken(), weights)
         self.worker.configure()
@@ -102,7 +101,7 @@ class Player:
         """Return the lines of the depth that reaches `enough` nodes or a mate, or else of the last complete one."""
         self.table.new_search()
         found = self.worker.lines(multipv)
-        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, node_limit, multipv=multipv):
+        for _ in iterative_deepening(self.worker, MAX_DEPTH, node_limit, multipv=multipv):
             found = self.worker.lines(multipv)
             if self.worker.nodes >= enough or abs(found[0].value) >= MATE_BOUND:
                 break

@@ -81,7 +81,7 @@ class Opponent:
         self._control = control = SearchControl(resources.stop, limits, begun=begun)
         if number <= self._stopped:
             control.stop()
-        spec = spec_of(resources.core, options, go, board)
+        spec = spec_of(options, go, board)
         try:
             return chosen_move(spec, control, search(resources, spec, control))
         finally:

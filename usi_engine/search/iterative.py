@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from usi_engine.core import Core
 from usi_engine.search.results import Analysis, Score, Variation
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.spec import Spec
 from usi_engine.search.threads import ThreadPool, best_thread
 from usi_engine.search.timeman import TimeScale
+from usi_engine.usi.info import INFINITE, MATE_BOUND
 
 if TYPE_CHECKING:
     from core_ext.engine import RootLine, Worker
@@ -27,21 +27,19 @@ BoundReport = Callable[[int, int, int, str], None]
 class Window:
     """An aspiration window around `guess`. A fail high or fail low widens it on that side, each time twice as far.
 
-    A mate value or core.infinite as guess gives a full window. `reduction`: plies to take off the next search, one for
+    A mate value or INFINITE as guess gives a full window. `reduction`: plies to take off the next search, one for
     each fail high in a row, as in Stockfish.
     """
 
-    def __init__(self, core: Core, guess: int) -> None:
-        self._core = core
+    def __init__(self, guess: int) -> None:
         self._step = WINDOW
         self.reduction = 0
-        narrow = abs(guess) < core.mate_bound
-        self.alpha = guess - WINDOW if narrow else -core.infinite
-        self.beta = guess + WINDOW if narrow else core.infinite
+        narrow = abs(guess) < MATE_BOUND
+        self.alpha = guess - WINDOW if narrow else -INFINITE
+        self.beta = guess + WINDOW if narrow else INFINITE
 
     def widen(self, value: int) -> str:
         """Widen the window unless `value` lies inside; return the kind of bound: `exact`, `lower` or `upper`."""
-        core = self._core
         if self.alpha < value < self.beta:
             return "exact"
         low = value <= self.alpha
@@ -49,14 +47,13 @@ class Window:
         self.reduction = 0 if low else self.reduction + 1
         if low:
             self.beta = (self.alpha + self.beta) // 2 + 1
-            self.alpha = -core.infinite if value <= -core.mate_bound else max(value - self._step, -core.infinite)
+            self.alpha = -INFINITE if value <= -MATE_BOUND else max(value - self._step, -INFINITE)
         else:
-            self.beta = core.infinite if value >= core.mate_bound else min(value + self._step, core.infinite)
+            self.beta = INFINITE if value >= MATE_BOUND else min(value + self._step, INFINITE)
         return "upper" if low else "lower"
 
 
 def iterative_deepening(
-    core: Core,
     worker: Worker,
     max_depth: int,
     node_limit: int = 0,
@@ -72,7 +69,7 @@ def iterative_deepening(
     for depth in range(1, max_depth + 1):
         for pv_index in range(multipv):
             narrow = aspiration and depth >= WINDOW_FROM_DEPTH
-            window = Window(core, previous_value(core, worker, pv_index) if narrow else core.infinite)
+            window = Window(previous_value(worker, pv_index) if narrow else INFINITE)
             if not search_line(worker, window, depth, pv_index, node_limit=node_limit, on_bound=on_bound):
                 return
         yield depth
@@ -93,14 +90,14 @@ def search_line(
             on_bound(depth, pv_index, value, bound)
 
 
-def previous_value(core: Core, worker: Worker, pv_index: int) -> int:
+def previous_value(worker: Worker, pv_index: int) -> int:
     """Return the last known value of this line; -infinite (then its window is full) if there is none.
 
     In this iteration the lines before it have set `value` to -infinite once, and `previous` too if they needed a second
     search.
     """
     root = worker.lines(pv_index + 1)[pv_index]
-    return root.value if root.value > -core.infinite else root.previous
+    return root.value if root.value > -INFINITE else root.previous
 
 
 def ignore(*_found: object) -> None:
@@ -116,7 +113,6 @@ class Search:
 
     def __init__(
         self,
-        core: Core,
         pool: ThreadPool,
         control: SearchControl,
         spec: Spec,
@@ -124,7 +120,6 @@ class Search:
         on_result: Callable[[Analysis], None] = ignore,
         on_bound: Callable[[Analysis, int], None] = ignore,
     ) -> None:
-        self._core = core
         self._pool = pool
         self._control = control
         self._spec = spec
@@ -151,9 +146,7 @@ class Search:
             self._on_bound(self._counted(analysis_of([line], depth)), pv_index + 1)
 
         main, result = self._pool.main, Analysis((), Score(0, self._spec.board.turn), 0)
-        depths = iterative_deepening(
-            self._core, main, self._spec.depth, self._node_share, multipv=multipv, on_bound=on_bound
-        )
+        depths = iterative_deepening(main, self._spec.depth, self._node_share, multipv=multipv, on_bound=on_bound)
         for depth in depths:
             lines = best_first([self._line(root, depth) for root in main.lines(multipv)])
             result = self._counted(analysis_of(lines, depth))
@@ -163,7 +156,7 @@ class Search:
         return self._interrupted(result) if main.stopped else result
 
     def _helper(self, worker: Worker) -> Iterator[Analysis]:
-        for depth in iterative_deepening(self._core, worker, self._spec.depth, self._node_share):
+        for depth in iterative_deepening(worker, self._spec.depth, self._node_share):
             yield analysis_of([self._line(worker.lines(1)[0], depth)], depth)
 
     def _counted(self, result: Analysis) -> Analysis:
@@ -206,12 +199,12 @@ class Search:
 
     def _prefers_previous(self, best: RootLine, value: int, last: Analysis) -> bool:
         """Return whether to prefer the previous depth to the one cut short, whose first line is `best`."""
-        if value == -self._core.infinite or best.bound == "upper":
+        if value == -INFINITE or best.bound == "upper":
             return True
         if not last.lines:
             return False
         # If the moves searched so far are mated, a move that was not reached may be better, as the depth before says.
-        return (best.bound == "lower" and best.pv[0] == last.best.move) or value <= -self._core.mate_bound
+        return (best.bound == "lower" and best.pv[0] == last.best.move) or value <= -MATE_BOUND
 
     def _static_result(self) -> Analysis:
         """Return a root move with the static value if not even the first one was searched to depth 1."""
@@ -221,14 +214,14 @@ class Search:
 
     def _was_searched(self, root: RootLine) -> bool:
         """Return whether the depth that was cut short has reached this move."""
-        return root.value > -self._core.infinite
+        return root.value > -INFINITE
 
     def _best_thread(self, result: Analysis) -> Analysis:
         """Return the best thread's result; the main thread's if there are several lines or no helpers."""
         results = self._pool.helper_results()
         if not results or len(result.lines) != 1:
             return result
-        chosen = best_thread([result, *results], self._core.mate_bound)
+        chosen = best_thread([result, *results])
         return result if chosen.best.move == result.best.move else chosen
 
     def _line(self, root: RootLine, depth: int, value: int | None = None) -> Variation:

@@ -9,6 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
+from usi_engine.usi.info import DECLARATION, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION
 from usi_engine.usi.protocol import Go, Times
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ class Limit:
         movetime = None if self.time is None else max(round(self.time * 1000), 1)
         return Go(self.times, movetime=movetime, depth=self.depth, nodes=self.nodes, searchmoves=tuple(moves))
 
-    def check(self, max_depth: int) -> None:
+    def check(self) -> None:
         """Raise ValueError if a limit is out of range or none is given, TypeError if one is of another type."""
         has_clocks = self.times.given()
         if not has_clocks and (self.time, self.nodes, self.depth) == (None, None, None):
             raise ValueError("a search needs an end: nodes, depth or time")
         if has_clocks and self.time is not None:
             raise ValueError("give either a time or clocks")
-        for name, number, most in (("nodes", self.nodes, MOST_NODES), ("depth", self.depth, max_depth)):
+        for name, number, most in (("nodes", self.nodes, MOST_NODES), ("depth", self.depth, MAX_DEPTH)):
             if number is not None:
                 checked_number(name, number, 1, most)
         if self.time is not None and not (math.isfinite(self.time) and 0 < self.time <= MOST_SECONDS):
@@ -115,22 +116,16 @@ class Score:
     @classmethod
     def mate_in(cls, plies: int, turn: int) -> Score:
         """Return the score of the side that mates in so many plies."""
-        from core_ext.engine import MATE  # noqa: PLC0415  (the core is loaded late)
-
         return cls(MATE - plies, turn)
 
     @classmethod
     def declared_in(cls, plies: int, turn: int) -> Score:
         """Return the score of the side that wins by declaration or by a try in so many plies."""
-        from core_ext.engine import DECLARATION  # noqa: PLC0415
-
         return cls(DECLARATION - plies, turn)
 
     @property
     def mate(self) -> int | None:
         """Plies to mate: positive for the side, negative against it, 0 if the king is mated already; None: no mate."""
-        from core_ext.engine import MATE, MATE_BOUND  # noqa: PLC0415
-
         if abs(self.value) < MATE_BOUND:
             return None
         return MATE - self.value if self.value > 0 else -MATE - self.value
@@ -138,8 +133,6 @@ class Score:
     @property
     def plies_to_end(self) -> int | None:
         """Plies to a mate or to a win by declaration, of either side; None if there is neither."""
-        from core_ext.engine import DECLARATION, MATE, MATE_BOUND, MAX_DEPTH  # noqa: PLC0415
-
         value = abs(self.value)
         if value >= MATE_BOUND:
             return MATE - value
@@ -148,8 +141,6 @@ class Score:
     @property
     def cp(self) -> int | None:
         """The value in centipawns, None for a mate; at most 20000, which is also the value of a win by rule."""
-        from core_ext.engine import MAX_EVALUATION  # noqa: PLC0415
-
         return max(min(self.value, MAX_EVALUATION), -MAX_EVALUATION) if self.mate is None else None
 
     @property

@@ -19,6 +19,7 @@ from usi_engine.search.search_control import SearchControl
 from usi_engine.search.skill import Skill, choose_line
 from usi_engine.search.spec import Spec
 from usi_engine.search.threads import ThreadPool
+from usi_engine.usi.info import MAX_DEPTH, MAX_EVALUATION
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -73,7 +74,7 @@ def answer_of_rules(spec: Spec) -> Analysis | None:
 
 def answer_of_book(resources: Resources, spec: Spec) -> Analysis | None:
     """Return the book's move; None if it has none or must not answer."""
-    core, board = resources.core, spec.board
+    board = spec.board
     book = resources.book if spec.book_rules else None
     if book is None or spec.book_rules is None:
         return None
@@ -81,8 +82,8 @@ def answer_of_book(resources: Resources, spec: Spec) -> Analysis | None:
     if chosen is None:
         return None
     pv = legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])])
-    score = Score(max(min(chosen.value, core.max_evaluation), -core.max_evaluation), board.turn)
-    depth = max(min(chosen.depth, core.max_depth), 1)
+    score = Score(max(min(chosen.value, MAX_EVALUATION), -MAX_EVALUATION), board.turn)
+    depth = max(min(chosen.depth, MAX_DEPTH), 1)
     return replace(analysis_of([Variation(score, pv, depth)], depth), source="book")
 
 
@@ -94,7 +95,7 @@ def find_mate(resources: Resources, spec: Spec, control: SearchControl) -> Analy
 
     Under TryRule a king in check may win by its move.
     """
-    nodes = mate_nodes(spec, control, resources.core.max_depth)
+    nodes = mate_nodes(spec, control)
     solver = resources.root_solver if nodes and spec.rules.declaration != "TryRule" else None
     if solver is None:
         return None
@@ -105,13 +106,13 @@ def find_mate(resources: Resources, spec: Spec, control: SearchControl) -> Analy
     return Analysis((line,), line.score, len(moves), solver.nodes, control.total / 1000, source="mate")
 
 
-def mate_nodes(spec: Spec, control: SearchControl, max_depth: int) -> int:
+def mate_nodes(spec: Spec, control: SearchControl) -> int:
     """Return the nodes for the mate solver, in proportion to the limit of time or nodes; 0 if only depth is limited."""
     if control.limits.optimum is not None:
         return min(MATE_NODES_PER_MS * control.limits.optimum, MAX_MATE_NODES)
     if spec.nodes:
         return min(spec.nodes // NODES_PER_MATE_NODE, MAX_MATE_NODES)
-    return MATE_NODES if spec.depth == max_depth else 0
+    return MATE_NODES if spec.depth == MAX_DEPTH else 0
 
 
 def mates(spec: Spec, moves: Sequence[str]) -> bool:
@@ -153,7 +154,7 @@ def run(
         resources.tell(f"illegal moves in searchmoves, ignored: '{' '.join(sorted(refused))}'")
     # searchmoves may name only non-promotions, which are not searched without GenerateAllLegalMoves.
     count = pool.set_root(board, moves or None, spec.rules) or pool.set_root(board, None, spec.rules)
-    return Search(resources.core, pool, control, spec, on_result=on_result, on_bound=on_bound).run(count)
+    return Search(pool, control, spec, on_result=on_result, on_bound=on_bound).run(count)
 
 
 def search_at_level(resources: Resources, spec: Spec, control: SearchControl, skill: Skill) -> Analysis:
@@ -161,7 +162,7 @@ def search_at_level(resources: Resources, spec: Spec, control: SearchControl, sk
     pool = resources.skill_pool
     pool.new_game()
     found = run(resources, pool, spec.at_level(skill), control)
-    chosen = choose_line(resources.core, spec.board, found.lines, skill, resources.game_seed)
+    chosen = choose_line(spec.board, found.lines, skill, resources.game_seed)
     others = [line for line in found.lines if line is not chosen]
     return replace(found, lines=(chosen, *others)[: spec.multipv])
 

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.core import Core
 from usi_engine.search.results import Score, Variation
+from usi_engine.usi.info import MAX_DEPTH
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -67,12 +67,12 @@ def skill_of(level: int) -> Skill | None:
     return Skill(level, 1 + level * level // DEPTH_DIVISOR, NODES, lines, ERROR * ERROR_LEFT**level)
 
 
-def choose_line(core: Core, board: Board, lines: Sequence[Variation], skill: Skill, seed: int) -> Variation:
+def choose_line(board: Board, lines: Sequence[Variation], skill: Skill, seed: int) -> Variation:
     """Return the line that the skill takes for the best."""
     if skill.sees_mates:
         mates = [line for line in lines if line.move == board.mate_in_one()]
         lines = mates or [line for line in lines if not allows_mate(board, line.move)] or lines
-    return max(lines, key=lambda line: judged(core, board, line, skill, seed))
+    return max(lines, key=lambda line: judged(board, line, skill, seed))
 
 
 def allows_mate(board: Board, move: str) -> bool:
@@ -83,19 +83,19 @@ def allows_mate(board: Board, move: str) -> bool:
     return mate is not None
 
 
-def judged(core: Core, board: Board, line: Variation, skill: Skill, seed: int) -> float:
+def judged(board: Board, line: Variation, skill: Skill, seed: int) -> float:
     """Return the value of a line with the skill's error."""
     deviations = visibility(board, line.pv) * deviation(f"{seed} {board.sfen()} {line.move}")
     noticed = EYE_CATCHING if is_tactical(board, line.move) else 0.0
-    seen = certain(core, line.score) if skill.sees_mates else max(min(line.value, BLIND_CERTAIN), -BLIND_CERTAIN)
+    seen = certain(line.score) if skill.sees_mates else max(min(line.value, BLIND_CERTAIN), -BLIND_CERTAIN)
     return seen + skill.error * (deviations + noticed)
 
 
-def certain(core: Core, score: Score) -> int:
+def certain(score: Score) -> int:
     """Return the value, clamped to what a level distinguishes."""
     if score.mate is None:
         return max(min(score.value, CERTAIN), -CERTAIN)
-    sooner = max(core.max_depth - abs(score.mate), 0) * MATE_PLY
+    sooner = max(MAX_DEPTH - abs(score.mate), 0) * MATE_PLY
     return CERTAIN + sooner if score.mate > 0 else -CERTAIN - sooner
 
 

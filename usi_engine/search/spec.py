@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from usi_engine.book.book_player import Rules, rules_of
-from usi_engine.core import Core
 from usi_engine.search.skill import Skill, skill_of
 from usi_engine.search.threads import GameRules, game_rules
+from usi_engine.usi.info import MAX_DEPTH
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
 
@@ -41,14 +41,14 @@ class Spec:
         return replace(self, depth=min(self.depth, skill.depth), nodes=nodes, multipv=max(self.multipv, skill.lines))
 
 
-def spec_of(core: Core, options: Options, go: Go, board: Board, *, analysis: bool = False, multipv: int = 0) -> Spec:
+def spec_of(options: Options, go: Go, board: Board, *, analysis: bool = False, multipv: int = 0) -> Spec:
     """Return the search of this go for `board`, which must be a copy.
 
     `analysis`: at full strength and without the book, as every go that only `stop` ends. `multipv`: 0 for the option's.
     """
     analysis = analysis or (go.open_ended() and not go.ponder)
     from_book = not analysis and book_may_answer(options, go)
-    depths = (go.depth, options.number("DepthLimit"), core.max_depth)
+    depths = (go.depth, options.number("DepthLimit"), MAX_DEPTH)
     nodes = [limit for limit in (go.nodes, options.number("NodesLimit")) if limit]
     return Spec(
         board=board,

@@ -19,6 +19,7 @@ from usi_engine.core import Core
 from usi_engine.memory import check_free, fitting
 from usi_engine.search.results import Analysis
 from usi_engine.search.timeman import LastMove
+from usi_engine.usi.info import INFINITE, MATE_BOUND
 from usi_engine.usi.options import Options, usable_cores
 from usi_engine.waiting import Task
 
@@ -207,7 +208,7 @@ class ThreadPool:
     def search_depth_one(self) -> None:
         """Search to depth 1 on the main thread, even after the deadline or a stop. It takes a millisecond or two."""
         self._stop.clear()
-        self.main.search(1, -self._core.infinite, self._core.infinite, 0, self.main.nodes + DEPTH_ONE_NODES)
+        self.main.search(1, -INFINITE, INFINITE, 0, self.main.nodes + DEPTH_ONE_NODES)
 
     def start_helpers(self, search: Callable[[Worker], Iterator[Analysis]]) -> None:
         """Run `search`, which yields a result per finished depth, for every helper on its thread."""
@@ -245,17 +246,17 @@ class ThreadPool:
         return list(self._results.values())
 
 
-def best_thread(results: Sequence[Analysis], mate_bound: int) -> Analysis:
+def best_thread(results: Sequence[Analysis]) -> Analysis:
     """Return the result to play, by a vote weighted by depth and value (Stockfish). `results[0]`, the main thread's,
     wins ties.
 
-    Values from `mate_bound` on are proved wins and come first, the shortest before the others. A proved loss is chosen
+    Values from MATE_BOUND on are proved wins and come first, the shortest before the others. A proved loss is chosen
     only if every thread has one.
     """
-    wins = [result for result in results if result.best.value >= mate_bound]
+    wins = [result for result in results if result.best.value >= MATE_BOUND]
     if wins:
         return max(wins, key=lambda result: result.best.value)
-    undecided = [result for result in results if result.best.value > -mate_bound]
+    undecided = [result for result in results if result.best.value > -MATE_BOUND]
     if not undecided:
         return results[0]
     worst = min(result.best.value for result in undecided)

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
-# Values as in the core: a mate in n plies is MATE - n; the greatest evaluation. A mate of unknown length is a long one.
-MATE, GREATEST, LONGEST_MATE = 32_000, 20_000, 1_000
+# Values as in the core, which is loaded late: a mate in n plies is MATE - n, at least MATE_BOUND; a win by declaration
+# or by a try in n plies is DECLARATION - n; no evaluation is above MAX_EVALUATION; INFINITE is above every value.
+MATE, MATE_BOUND, DECLARATION, MAX_EVALUATION, INFINITE = 32_000, 31_000, 30_500, 20_000, 32_600
+MAX_DEPTH = 127
+LONGEST_MATE = 1_000  # the length of a mate of unknown length
 COUNTS = frozenset({"depth", "seldepth", "multipv", "nodes"})
 COUNT = re.compile(r"\d{1,18}")
 VALUE = re.compile(r"([+-]?)(\d{0,9})")
@@ -50,7 +53,7 @@ def read_value(kind: str, text: str) -> int | None:
     """Return the value of `cp 12`, `mate -4`, `mate +`; None if it cannot be read."""
     sign, digits = match.groups() if (match := VALUE.fullmatch(text)) else ("", "")
     if kind == "cp":
-        size = min(int(digits), GREATEST) if digits else None
+        size = min(int(digits), MAX_EVALUATION) if digits else None
     else:
         size = MATE - min(int(digits or LONGEST_MATE), LONGEST_MATE) if sign or digits else None
     return -size if size and sign == "-" else size
