@@ -235,6 +235,8 @@ def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
         ("new", TERMS | {"minutes": [1, 2, 3]}, "minutes cannot be '[1, 2, 3]'"),
         ("new", TERMS | {"names": ["a\nb", ""]}, "names"),
         ("new", TERMS | {"start": "startpos moves 7g7e"}, "illegal move"),
+        ("new", TERMS | {"start": "4k4/9/4P4/9/4P4/9/9/9/4K4 b - 1"}, "two pawns on file 5"),
+        ("new", TERMS | {"start": "4k4/4G4/9/9/9/9/9/9/4K4 b - 1"}, "could capture the king"),
         ("open", {"name": "../preferences"}, "there is no game '../preferences'"),
         ("games/delete", {"name": []}, "there is no game '[]'"),
         ("preferences/set", {"pieces": "runes"}, "pieces cannot be 'runes'"),

@@ -4,7 +4,7 @@ Any web page that the user visits can send requests to 127.0.0.1. So the token i
 refused, and so is a request for another host name, which may have been made to point here (DNS rebinding).
 
 The page has places (play, analyse, my games). To add one:
-1. Write a class with the attributes of `Place` and give an object of it to `Site` in `browser.py`.
+1. Write a subclass of `Place` and give an object of it to `Site` in `command.py`.
 2. The page sends an action by POST to NAME/ACTION, one of `posts`, and loads NAME/FILE?QUERY by GET, one of `gets`.
 3. `Events.changed(NAME)` sends `state()` to all pages, as the event NAME.
 4. In `data/page`, add a `<section id="NAME">` to app.html and a module with the functions of `PLACES` to app.js.
@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import Any, Protocol
+from typing import Any
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 200_000  # of a request's body, which may hold a record
@@ -62,19 +62,19 @@ def json_answer(data: object, status: int = 200) -> Answer:
     return Answer(json.dumps(data, ensure_ascii=False).encode(errors="replace"), status=status)
 
 
-class Place(Protocol):
-    """A place of the page: its name, files and actions by their names, the data that it shows.
+class Place:
+    """A place of the page: its files, which get the query, and its actions, which get the object that the page sends.
 
-    A file gets the query, an action the object that the page sends; both may raise ValueError.
+    Both may raise ValueError and OSError.
     """
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def gets(self) -> Mapping[str, Callable[[str], Answer]]: ...
-    @property
-    def posts(self) -> Mapping[str, Callable[[Mapping[str, Any]], None]]: ...
-    def state(self) -> dict[str, Any]: ...
+    name = ""
+    gets: Mapping[str, Callable[[str], Answer]] = {}
+    posts: Mapping[str, Callable[[Mapping[str, Any]], None]] = {}
+
+    def state(self) -> dict[str, Any]:
+        """Return the data that the page shows."""
+        raise NotImplementedError
 
 
 class Events:

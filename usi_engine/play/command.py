@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import NoReturn
 
 from usi_engine.core import INTERRUPTED, exit_status, load_core, typed_board
 from usi_engine.evaluation.names import INTERNAL
@@ -161,8 +162,8 @@ def make_opponent(args: argparse.Namespace, say: Callable[[str], None]) -> Oppon
     return opponent
 
 
-def play_in_browser(game: PersonGame, args: argparse.Namespace, saved: str) -> None:
-    """Play on a page until Ctrl-C. KeyboardInterrupt."""
+def play_in_browser(game: PersonGame, args: argparse.Namespace, saved: str = "") -> NoReturn:
+    """Play on a page until Ctrl-C; `saved` is the name of the game if it was saved. KeyboardInterrupt."""
     # They import a web server and the analysis, which the terminal does not need.
     from usi_engine.play.browser import Site, play  # noqa: PLC0415
     from usi_engine.play.browser_server import Events  # noqa: PLC0415
@@ -195,7 +196,8 @@ def run(args: argparse.Namespace) -> int:
     """Play games; return the exit status. ValueError, CoreError, MemoryError, KeyboardInterrupt."""
     load_core()
     if args.resume:
-        return resume(args)
+        saved = Library(data_folder()).unfinished()
+        play_in_browser(Library(data_folder()).game(saved), args, saved)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     record = record_given(args)
     side, level = side_and_level(record) if record else ("", None)
@@ -206,15 +208,9 @@ def run(args: argparse.Namespace) -> int:
             print()
             return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 0
     game = PersonGame(make_settings(args, side, level), record)
-    play_in_browser(game, args, "") if args.browser else play_in_terminal(game, args, on_terminal)
-    return 0
-
-
-def resume(args: argparse.Namespace) -> int:
-    """Go on with the latest saved game. ValueError if there is none, and as `run`."""
-    library = Library(data_folder())
-    saved = library.unfinished()
-    play_in_browser(library.game(saved), args, saved)
+    if args.browser:
+        play_in_browser(game, args)
+    play_in_terminal(game, args, on_terminal)
     return 0
 
 

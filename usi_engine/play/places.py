@@ -9,12 +9,12 @@ from typing import Any
 
 from usi_engine.files import write_json
 from usi_engine.language import _
-from usi_engine.play.browser_server import Answer, Events
+from usi_engine.play.browser_server import Answer, Events, Place
 from usi_engine.play.library import Library
 from usi_engine.rules import MoveError
 
 
-class MyGames:
+class MyGames(Place):
     """The list of saved games."""
 
     name = "games"
@@ -36,7 +36,7 @@ class MyGames:
         self._events.changed(self.name)
 
 
-class Preferences:
+class Preferences(Place):
     """What a user likes, the same on all pages and in the next game. Without a file it is forgotten at the end."""
 
     name = "preferences"
@@ -47,7 +47,6 @@ class Preferences:
         self._file, self._events = folder and folder / "preferences.json", events
         self._values = {name: values[0] for name, values in self.CHOICES.items()}
         self._values |= {name: value for name, value in self._read().items() if value in self.CHOICES.get(name, ())}
-        self.gets = dict[str, Any]()
         self.posts = {"set": self._set}
 
     def state(self) -> dict[str, Any]:

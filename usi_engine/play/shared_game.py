@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from usi_engine.core import CoreError
+from usi_engine.core import CoreError, load_core, typed_board
 from usi_engine.language import _, text_of
-from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Refused
+from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Place, Refused
 from usi_engine.play.game import PersonGame, Settings
 from usi_engine.play.library import Library
 from usi_engine.play.opponent import HINT, Opponent
@@ -32,7 +32,7 @@ from usi_engine.search.skill import FULL_STRENGTH
 from usi_engine.usi.protocol import Go
 
 
-class SharedGame:
+class SharedGame(Place):
     """A game, shared by all pages. Any thread may call it.
 
     `line` grows with every move taken back and every new game; an action whose line or ply is not the current one is
@@ -240,8 +240,9 @@ class SharedGame:
 
 
 def record_pasted(text: object) -> Record | None:
-    """Return the moves of a game or an SFEN that someone has pasted; None if the text is empty. RecordError."""
+    """Return the moves of a game or an SFEN that someone has pasted; None if the text is empty. ValueError."""
     if not str(text).strip():
         return None
     record = parse_record(str(text))
+    typed_board(load_core(), f"sfen {record.start}")
     return Record(record.start, record.root)
