@@ -16,7 +16,7 @@ from pathlib import Path
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut
 from usi_engine.csa.game import CUT, ServerGame
-from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
+from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, Rejected, Reply, Started
 from usi_engine.csa.record import RunningRecord
 from usi_engine.language import _, text_of
 from usi_engine.usi.process import EngineEvent, EngineGone, EngineProcess
@@ -168,7 +168,7 @@ class Client:
         name = self._settings.name
         self._line.send(protocol.login(name, self._settings.password), protocol.login(name, "***"))
         while not isinstance(event := self._next(LOGIN_SECONDS), LoggedIn):
-            if isinstance(event, LoginRefused):
+            if event is Reply.REFUSED:
                 # A server may keep the old connection for a while after it was cut.
                 text = _("{server} refuses the login of '{name}': wrong name or password, or still logged in")
                 raise ConnectionLost(text.format(server=self._address, name=name))
@@ -179,7 +179,7 @@ class Client:
     def _log_out(self) -> None:
         self._line.send(protocol.LOGOUT)
         with contextlib.suppress(ConnectionLost):
-            while not isinstance(self._next(LOGOUT_SECONDS), LoggedOut):
+            while self._next(LOGOUT_SECONDS) is not Reply.LOGGED_OUT:
                 pass
 
     # ---- games ----

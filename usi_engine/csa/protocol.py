@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 
 from usi_engine.clock import LONGEST_MS, TimeControl
 from usi_engine.language import _
@@ -41,14 +42,11 @@ class LoggedIn:
     name: str
 
 
-@dataclass(frozen=True)
-class LoginRefused:
-    """`LOGIN:incorrect`."""
+class Reply(Enum):
+    """A reply to a login or logout, the whole line."""
 
-
-@dataclass(frozen=True)
-class LoggedOut:
-    """`LOGOUT:completed`."""
+    REFUSED = "LOGIN:incorrect"
+    LOGGED_OUT = "LOGOUT:completed"
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class Outcome:
 
 
 Event = (
-    LoggedIn | LoginRefused | LoggedOut | GameSummary | BadSummary | Started | Rejected
+    LoggedIn | Reply | GameSummary | BadSummary | Started | Rejected
     | MoveMade | Special | Cause | Outcome
 )  # fmt: skip
 
@@ -190,12 +188,9 @@ def read_units(text: str) -> Decimal:
 
 def session_event(line: str) -> Event | None:
     """Parse a line about the login."""
-    if line == "LOGIN:incorrect":
-        return LoginRefused()
-    if line == "LOGOUT:completed":
-        return LoggedOut()
-    login = LOGIN.fullmatch(line)
-    return LoggedIn(login[1]) if login else None
+    if login := LOGIN.fullmatch(line):
+        return LoggedIn(login[1])
+    return Reply(line) if line in {reply.value for reply in Reply} else None
 
 
 def split_sections(lines: Sequence[str]) -> dict[str, list[str]]:
