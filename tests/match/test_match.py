@@ -23,11 +23,12 @@ from usi_engine.files import KeptRows
 from usi_engine.learn.player import Lead
 from usi_engine.match import command, game
 from usi_engine.match.engines import checked, clock, digests
-from usi_engine.match.game import EngineConfig, Engines, GameLost, Rules, Task, TimeUse, play_game
+from usi_engine.match.game import EngineConfig, Engines, Rules, Task, play_game
 from usi_engine.match.report import save_record
 from usi_engine.match.runs import OPENINGS, MatchError, kept_rows
 from usi_engine.records.games import load_games
 from usi_engine.search.results import Limit
+from usi_engine.usi.process import Answer, EngineProcess
 
 START = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 RULES, NODES, AHEAD = Rules(), Limit(nodes=1), "info score cp 4000"
@@ -70,7 +71,7 @@ def test_an_engine_plays_on_one_thread_without_a_book() -> None:
     engine = EngineConfig("own", tuple(own_engine()), {"multipv": "2"}, NODES)
     assert checked(engine)[0].options == {"Threads": "1", "USI_OwnBook": "false", "multipv": "2"}
     assert checked(replace(engine, options={"threads": "2"}))[0].options == {"USI_OwnBook": "false", "threads": "2"}
-    with pytest.raises(MatchError, match="has no option 'Hash'$"):
+    with pytest.raises(MatchError, match=r"has no option 'Hash'$"):
         checked(replace(engine, options={"Hash": "2"}))
 
 
@@ -109,7 +110,7 @@ def test_clocks(engines: Players, tmp_path: Path) -> None:
     clock = TimeControl(60_000, 0, 1_000)
     row = play_game(engines(["7g7f"], ["3c3d"], limit=clock), Task(0, START, FIRST))
     assert row["ending"] == "resignation"
-    assert [use["moves"] for use in row["time"]] == [2, 1]
+    assert [len(left) for left in row["left"]] == [2, 1] and 60_000 < min(map(min, row["left"])) < 61_000
     assert received(tmp_path, "A", "go")[0] == "go btime 60000 wtime 60000 binc 1000 winc 1000"
 
 
@@ -118,12 +119,16 @@ def test_a_declaration_and_late_answers(engines: Players) -> None:
     assert (row["ending"], row["points"]) == ("declaration", 1.0)
     silent = play_game(engines([], ["win", "think"], limit=Limit(0.001)), Task(1, START, SECOND))
     assert (silent["ending"], silent["points"]) == ("time", 0.0)
-    use = TimeUse()
-    use.count(900, 1000, 50)
-    use.count(1050, 1000, 50)
-    assert (use.moves, use.late, use.least) == (2, 1, -50)
-    with pytest.raises(GameLost, match="used 1051 of 1000 ms"):
-        use.count(1051, 1000, 50)
+
+
+@pytest.mark.parametrize(("margin", "ending"), [(49, "time"), (50, "resignation")])
+def test_an_answer_may_be_late_by_the_margin(
+    engines: Players, monkeypatch: pytest.MonkeyPatch, margin: int, ending: str
+) -> None:
+    monkeypatch.setattr(EngineProcess, "search", lambda *_: Answer(1, "resign", seconds=1.05))
+    row = play_game(engines([], [], Rules(margin=margin), TimeControl(1000)), Task(0, START, FIRST))
+    assert (row["ending"], row["left"]) == (ending, [[-50.0], []])
+    assert (row["fault"] == "A: used 1050 of 1000 ms") == (ending == "time")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +225,7 @@ def test_a_match_is_kept_and_continued(tmp_path: Path, play: Play) -> None:
     assert again[0]["opening"] == again[1]["opening"] != again[2]["opening"] == again[3]["opening"]
     assert {row["opening"] for row in again} <= set(OPENINGS.read_text(encoding="utf-8").splitlines())
     assert next(load_games(kept / "game-0002.csa")).players == ("B", "A")
-    assert "under other conditions (limits); name another folder" in play("AB", "--nodes 6 --option USI_Hash=1", 2)
+    assert "under other conditions (nodes); name another folder" in play("AB", "--nodes 6 --option USI_Hash=1", 2)
 
 
 @pytest.mark.parametrize(("line", "games"), [("", "AB BA AC CA BC CB"), ("--gauntlet", "AB BA AC CA")])
@@ -300,6 +305,7 @@ def test_a_network_that_an_option_names_is_a_condition(tmp_path: Path) -> None:
         (["usi_engine", "B=usi_engine", "--option", "Hash", "--nodes", "1"], "--option: 'Hash' is not NAME=VALUE"),
         (["usi_engine", "B=usi_engine", "--nodes", "B:1"], "give a limit of the moves of usi_engine: --time"),
         (["usi_engine", "B=usi_engine", "--nodes", "C:1"], "--nodes: 'C:1' is not a whole number from 1"),
+        (["usi_engine", "B=usi_engine", "--time", "9", "--nodes", "1"], "--time 9: there is another limit"),
         (["usi_engine", "B=usi_engine", "--time", "9", "--elo1", "-1"], "--elo1 -1: expected more than --elo0 0"),
         (["A=a", "B=b", "--openings", "none.sfen", "--nodes", "1"], "no program 'a'"),
         (["usi_engine", "B=usi_engine", "--openings", "none.sfen", "--nodes", "1"], "none.sfen: "),

@@ -7,7 +7,6 @@ import itertools
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from usi_engine.core import exit_status
 from usi_engine.files import KeptRows
@@ -69,18 +68,12 @@ def add_engines(made: Parser) -> None:
         "movetime": _("milliseconds a move"), "nodes": _("nodes a move"), "depth": _("depth of each search"),
     }  # fmt: skip
     for kind, text in texts.items():
-        read = limit_reader(kind)
-        group.add_argument(f"--{kind}", dest="limits", type=read, action="append", default=[], metavar="N", help=text)
+        group.add_argument(f"--{kind}", action="append", default=[], metavar="N", help=text)
     group.add_argument("--ponder", action="store_true", help=_("engines think on the opponent's time"))
     margin = _("milliseconds that an answer may be late (50)")
     group.add_argument("--margin", type=whole(), default=50, metavar="MS", help=margin)
     patience = _("seconds for a move without a clock, after which an engine hangs (120)")
     group.add_argument("--patience", type=real(0, 1e6), default=120.0, metavar="S", help=patience)
-
-
-def limit_reader(kind: str) -> Any:
-    """Return a function that keeps the kind of a limit with its text."""
-    return lambda text: (kind, text)
 
 
 def add_rules(made: Parser) -> None:

@@ -64,16 +64,27 @@ def read_engines(arguments: argparse.Namespace) -> tuple[EngineConfig, ...]:
         if names.count(name) > 1:
             raise MatchError(_("two engines are called '{name}'; name them: NAME=COMMAND").format(name=name))
     options = [of_engine(text, names, "--option", name_value) for text in arguments.option]
-    limits = [of_engine(text, names, f"--{kind}", LIMITS[kind]) for kind, text in arguments.limits]
-    found = []
+    limits, found = read_limits(arguments, names), []
     for name, words in named:
         own = [value for place in ("", name) for owner, value in options if owner == place]  # its own replace others
-        own_limits = [limit for place in (name, "") for owner, limit in limits if owner == place]
-        if not own_limits:
+        limit = limits.get(name) or limits.get("")
+        if limit is None:
             text = _("give a limit of the moves of {name}: --time, --movetime, --nodes or --depth")
             raise MatchError(text.format(name=name))
-        found.append(EngineConfig(name, find_program(words), dict(own), own_limits[0]))
+        found.append(EngineConfig(name, find_program(words), dict(own), limit))
     return tuple(found)
+
+
+def read_limits(arguments: argparse.Namespace, names: list[str]) -> dict[str, Limit | TimeControl]:
+    """Return the limits by the names of engines, empty for all. MatchError."""
+    found = dict[str, Limit | TimeControl]()
+    for kind, read in LIMITS.items():
+        for text in getattr(arguments, kind):
+            name, limit = of_engine(text, names, f"--{kind}", read)
+            if name in found:
+                raise MatchError(_("--{kind} {text}: there is another limit").format(kind=kind, text=text))
+            found[name] = limit
+    return found
 
 
 def split_name(text: str) -> tuple[str, list[str]]:

@@ -79,23 +79,6 @@ class GameLost(Exception):
         self.reason = reason
 
 
-class TimeUse:
-    """Time that an engine used in a game: number of moves, late answers, and the least time left, in milliseconds."""
-
-    def __init__(self) -> None:
-        self.moves = self.late = 0
-        self.least: float | None = None
-
-    def count(self, spent: float, allowed: float, margin: int) -> None:
-        """Count an answer. GameLost if it came after the allowed time and the margin."""
-        left = round(allowed - spent, 1)
-        self.moves += 1
-        self.late += left < 0
-        self.least = left if self.least is None else min(self.least, left)
-        if left < -margin:
-            raise GameLost("time", f"used {spent:.0f} of {allowed:.0f} ms")
-
-
 class Engines:
     """The engines of a process that plays games, kept from game to game."""
 
@@ -109,12 +92,12 @@ class Engines:
 
 
 class Player:
-    """An engine in a game: its process, its limit, the time it used, and the search of its pondering."""
+    """An engine in a game: its process, its limit, the milliseconds left after each answer, its pondering."""
 
     def __init__(self, engines: Engines, number: int, options: Mapping[str, str]) -> None:
         config = engines.configs[number]
         self.name, self.limit, self.process = config.name, config.limit, engines.processes[number]
-        self._rules, self._options, self.use = engines.rules, options, TimeUse()
+        self._rules, self._options, self.left = engines.rules, options, list[float]()
         self._pondered, self._search = "", 0  # the position and the search
 
     def prepare(self) -> None:
@@ -139,10 +122,12 @@ class Player:
             raise GameLost("time" if counts_time else "hang", error) from None
         except EngineError as error:
             raise GameLost("crash", error) from None
-        spent = answer.seconds * 1000
+        left = round(allowed - answer.seconds * 1000, 1)
         if counts_time:
-            self.use.count(spent, allowed, self._rules.margin)
-        elif spent > allowed:
+            self.left.append(left)
+            if left < -self._rules.margin:
+                raise GameLost("time", f"used {allowed - left:.0f} of {allowed:.0f} ms")
+        elif left < 0:
             text = f"{self.process.title} does not answer `go {words}`"
             raise GameLost("hang", self.process.failure(EngineSilent, text))
         return answer
@@ -242,7 +227,7 @@ def play_game(engines: Engines, task: Task) -> dict[str, Any]:
         "moves": " ".join(game.moves[opening:]),
         "values": game.values,
         "milliseconds": game.milliseconds[opening:],
-        "time": [vars(player.use) for player in game.players],
+        "left": [player.left for player in game.players],
         "begun": round(begun),
         "seconds": round(time.time() - begun, 1),
     }

@@ -169,13 +169,12 @@ def reason_text(reason: str) -> str:
 
 def time_line(rows: Sequence[Row], name: str) -> str:
     """Return one line about how an engine kept its time; empty without a clock."""
-    uses = [row["time"][row["players"].index(name)] for row in rows if name in row["players"]]
-    least = min((use["least"] for use in uses if use["least"] is not None), default=None)
-    if least is None:
+    left = [left for row in rows if name in row["players"] for left in row["left"][row["players"].index(name)]]
+    if not left:
         return ""
-    moves, late = (sum(use[key] for use in uses) for key in ("moves", "late"))
+    late = sum(each < 0 for each in left)
     text = _("{name}: {moves} moves, {late} late, least time left {least:.0f} ms")
-    return text.format(name=name, moves=moves, late=late, least=least)
+    return text.format(name=name, moves=len(left), late=late, least=min(left))
 
 
 # ---- the page ----
