@@ -13,7 +13,6 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import Worker, tunable, tunables
 from tests.learn.helpers import build_corpus, positions_of, read_games
-from usi_engine.core import Core
 from usi_engine.learn import player
 from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.packed_games import encode_block
@@ -187,7 +186,7 @@ def test_scores_of_few_nodes_are_those_of_full_width_searches(
     """The searches that are sampled are those of play."""
     usual, sampled, scored = [tunable(name) for name in FULL_WIDTH], 0, 0
 
-    def watched(core: Core, worker: Worker, depth: int, limit: int, *, multipv: int) -> Iterator[int]:
+    def watched(worker: Worker, depth: int, limit: int, *, multipv: int) -> Iterator[int]:
         nonlocal sampled, scored
         wide = full_width and limit == int(nodes)
         assert [tunable(name) for name in FULL_WIDTH] == list(FULL_WIDTH.values() if wide else usual)
