@@ -30,6 +30,7 @@ TOOLS = {
     "learn": "usi_engine.learn.command",
     "match": "usi_engine.match.command",
 }
+BROWSER = {"analyze": "usi_engine.play.analyze"}  # with --browser: the command is a place of the page
 SPELLINGS = {"analyse": "analyze"}
 WRONG_ARGUMENTS = 2
 # Errors of a write to a pipe that its reader has closed.
@@ -132,7 +133,8 @@ def _tool(name: str, arguments: list[str]) -> int:
     replace_missing_letters()
     if name == "learn":  # an exception, as after Ctrl-C, so that temporary files are removed
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    status: int = import_module(TOOLS[name]).main(arguments)
+    module = BROWSER.get(name) if "--browser" in arguments else None
+    status: int = import_module(module or TOOLS[name]).main(arguments)
     return status
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from core_ext.board import Board
+from tests.programs import ROOT
 from tests.records.common import searched
 from usi_engine import language
 from usi_engine.analysis.page import index_text, make_entry, page_text
@@ -22,6 +27,9 @@ THEMES: tuple[Theme, ...] = ("light", "dark")
 OWN = ("file:", "data:", "blob:", "http://127.0.0.1:")
 
 OpenPage = Callable[..., Page]
+Start = Callable[..., str]
+
+PLAY_OPTIONS = ("--level", "0", "--seconds", "0.02")
 
 MATE_IN_THREE = "9/9/6S2/8k/9/7R1/9/9/9 b r2b4g3s3n4l18p 1"
 SOLUTION = ("3c2d+", "1d1e", "2d2e")
@@ -60,6 +68,36 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     for context in contexts:
         context.close()
     assert faults == []
+
+
+@pytest.fixture
+def running() -> list[subprocess.Popen[str]]:
+    """The programs that `start` has started."""
+    return []
+
+
+@pytest.fixture
+def start(running: list[subprocess.Popen[str]], tmp_path: Path) -> Iterator[Start]:
+    """Starts a command of the program with these words; returns the address of its page.
+
+    All keep their games in one folder.
+    """
+    environment = os.environ | {"KOMADORI_DATA": str(tmp_path / "data")}
+
+    def started(*words: str, command: str = "play", options: tuple[str, ...] = PLAY_OPTIONS) -> str:
+        program = [sys.executable, "-m", "usi_engine", command, "--browser", "--no-open", "--eval", "material"]
+        words = (*program, *options, *words)
+        running.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment))
+        output = running[-1].stdout
+        assert output is not None
+        address = re.search(r"http://[\w.:/#-]+", output.readline())
+        assert address
+        return address[0]
+
+    yield started
+    for one in running:
+        one.terminate()
+        one.communicate(timeout=20)
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +13,7 @@ from playwright.sync_api import Page, expect
 
 from core_ext.board import Board
 from tests.page.checks import faults_of, walk_to
-from tests.page.conftest import THEMES, WIDTHS, OpenPage
-from tests.programs import ROOT
+from tests.page.conftest import THEMES, WIDTHS, OpenPage, Start
 from usi_engine import language
 from usi_engine.play.record import load
 
@@ -32,35 +28,6 @@ AudioContext.prototype.createOscillator = function() {
 };"""
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 WHOLE_GAME = ["7g7f", "4a4b", "8h3c+", "6a7b", "3c4b", "5a6b", "G*5b"]
-
-Start = Callable[..., str]
-
-
-@pytest.fixture
-def running() -> list[subprocess.Popen[str]]:
-    """The programs that `start` has started."""
-    return []
-
-
-@pytest.fixture
-def start(running: list[subprocess.Popen[str]], tmp_path: Path) -> Iterator[Start]:
-    """Starts the program with these words; returns the address of its page. All keep their games in one folder."""
-    environment = os.environ | {"KOMADORI_DATA": str(tmp_path / "data")}
-
-    def started(*words: str) -> str:
-        options = ["--browser", "--no-open", "--eval", "material", "--level", "0", "--seconds", "0.02"]
-        program = [sys.executable, "-m", "usi_engine", "play", *options, *words]
-        running.append(subprocess.Popen(program, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment))
-        output = running[-1].stdout
-        assert output is not None
-        address = re.search(r"http://[\w.:/-]+", output.readline())
-        assert address
-        return address[0]
-
-    yield started
-    for one in running:
-        one.terminate()
-        one.communicate(timeout=20)
 
 
 def move(page: Page, usi: str) -> None:

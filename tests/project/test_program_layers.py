@@ -29,7 +29,7 @@ LAYERS: dict[str, str] = {
     "csa": "background protocol connection game record client command",
     "match": "elo runs game engines report spsa command",
     "play": "moves game opponent screen terminal record library words dialogue review browser_server page_state "
-    "shared_game places browser command",
+    "shared_game places analysis_tree live_engine analysis_place browser command analyze",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

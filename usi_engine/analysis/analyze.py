@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--kif", type=Path, metavar="OUT", help=kif)
     html = _("write an HTML page; for several games, into this folder, with an index")
     made.add_argument("--html", type=Path, metavar="OUT", help=html)
+    made.add_argument("--browser", action="store_true", help=_("open a page in the browser on which you move yourself"))
     made.add_argument("--puzzles", action="store_true", help=_("look for puzzles in the game, for the HTML page"))
     made.add_argument("--variations", action="store_true", help=_("analyse variations too"))
     made.add_argument("--multipv", type=spin("MultiPV"), default=1, metavar="N", help=_("lines for each position (1)"))

@@ -135,6 +135,7 @@ def commands() -> Iterator[tuple[str, str]]:
     yield "usi_engine play --browser", _("play a game in your browser")
     yield "usi_engine play", _("play a game here, in the terminal")
     yield "usi_engine analyze GAME ...", _("analyse game records: a table, KIF, an HTML page")
+    yield "usi_engine analyze --browser", _("analyse on a board in your browser")
     yield "usi_engine mate WHAT", _("find mates in an sfen, a file of sfens or a game record")
     yield "usi_engine convert GAME ...", _("convert game records: KIF, KI2, CSA, JKF, USI")
     yield "usi_engine book ...", _("make an opening book (build) or look into one (show)")

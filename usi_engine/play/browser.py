@@ -21,10 +21,10 @@ CLOCK_SECONDS = 0.1  # between two looks at the clock
 
 
 class Site:
-    """The page, and the requests and events of its places."""
+    """The page, and the requests and events of its places; `first`: the place to open, if it is not Play."""
 
-    def __init__(self, events: Events, *places: Place) -> None:
-        self._events, self._places = events, places
+    def __init__(self, events: Events, *places: Place, first: str = "") -> None:
+        self._events, self._places, self.first = events, places, first
         self._gets = {f"{place.name}/{name}": get for place in places for name, get in place.gets.items()}
         self._posts = {f"{place.name}/{name}": post for place in places for name, post in place.posts.items()}
         self._gets |= {"": self._page, "events": self._follow}
@@ -67,9 +67,9 @@ def play(
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
         shared.start()
         try:
-            announce(server, lan, say)
+            announce(server, lan, say, site.first)
             if show:
-                open_browser(server.urls[0])
+                open_browser(address_of(server.urls[0], site.first))
             while True:
                 shared.check()
                 time.sleep(CLOCK_SECONDS)
@@ -81,9 +81,14 @@ def play(
                 say(_("To go on: {command}").format(command=command))
 
 
-def announce(server: PageServer, lan: bool, say: Callable[[str], None]) -> None:
+def address_of(url: str, place: str) -> str:
+    """Return the address of a place of the page; empty: of its first one."""
+    return f"{url}#{place}" if place else url
+
+
+def announce(server: PageServer, lan: bool, say: Callable[[str], None], place: str) -> None:
     """Say where the page is."""
-    say(_("The game is at {address}").format(address=server.urls[0]))
+    say(_("The game is at {address}").format(address=address_of(server.urls[0], place)))
     for address in server.urls[1:]:
         say(_("In this network: {address}").format(address=address))
         say(_("Warning: the connection is not encrypted, and whoever knows the address can play."))

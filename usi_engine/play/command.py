@@ -162,9 +162,15 @@ def make_opponent(args: argparse.Namespace, say: Callable[[str], None]) -> Oppon
     return opponent
 
 
-def play_in_browser(game: PersonGame, args: argparse.Namespace, saved: str = "") -> NoReturn:
-    """Play on a page until Ctrl-C; `saved` is the name of the game if it was saved. KeyboardInterrupt."""
+def play_in_browser(
+    game: PersonGame, args: argparse.Namespace, saved: str = "", *, analysed: Record | None = None, place: str = ""
+) -> NoReturn:
+    """Serve the page until Ctrl-C; `saved`: the name of the game if it was saved. KeyboardInterrupt.
+
+    `place`: the place to open, if it is not Play; `analysed`: the record of Analyse.
+    """
     # They import a web server and the analysis, which the terminal does not need.
+    from usi_engine.play.analysis_place import AnalysisPlace  # noqa: PLC0415
     from usi_engine.play.browser import Site, play  # noqa: PLC0415
     from usi_engine.play.browser_server import Events  # noqa: PLC0415
     from usi_engine.play.places import MyGames, Preferences  # noqa: PLC0415
@@ -175,8 +181,10 @@ def play_in_browser(game: PersonGame, args: argparse.Namespace, saved: str = "")
         opponent.new_game()
         started = bool(args.what or saved)
         shared = SharedGame(game, opponent, args.eval, started=started, events=events, library=library, saved=saved)
-        site = Site(events, shared, MyGames(library, events), Preferences(data_folder(), events))
-        play(shared, site, events, show=not args.no_open, lan=args.lan, say=show)
+        with closing(AnalysisPlace(shared, library, events, args.eval, analysed)) as analysis:
+            preferences = Preferences(data_folder(), events)
+            site = Site(events, shared, analysis, analysis.engine, MyGames(library, events), preferences, first=place)
+            play(shared, site, events, show=not args.no_open, lan=args.lan, say=show)
 
 
 def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bool) -> None:

@@ -29,13 +29,15 @@ class Cancelled(Exception):
 class Review:
     """An analysis of a game. `changed` is called on its thread after each position and at the end.
 
-    `page` is the HTML page, empty until it is ready. `fault` says why there is none.
+    `nodes` are those of the game, with what is known of them so far. `page` is the HTML page, empty until it is ready;
+    `fault` says why there is none.
     """
 
     def __init__(self, record: Record, evaluation: str, changed: Callable[[], None]) -> None:
         self._game = Game(**vars(record), path=Path("game.kif"), kind="kif")
         self._limits, self._changed = Limits(Limit(nodes=NODES), evaluation=evaluation, multipv=LINES), changed
         self._cancelled = threading.Event()
+        self.nodes = [self._game.root, *self._game.main_line]
         self.done, self.count, self.page, self.fault = 0, len(self._game.moves) + 1, "", ""
 
     def start(self) -> None:
@@ -67,7 +69,7 @@ class Review:
 
         def search(ply: int, effort: int, lines: int) -> Analysis:
             self._check()
-            known = line[ply].analysis if effort == 1 and lines <= LINES else None
+            known = self.nodes[ply].analysis if effort == 1 and lines <= LINES else None
             return known or analyst.evaluate(game.board(ply), lines, effort=effort)
 
         for _node in analyse(game, lambda _number, board: analyst.evaluate(board)):
@@ -76,7 +78,7 @@ class Review:
             self._changed()
         for _node in confirm(game, lambda _number, board, effort: analyst.evaluate(board, effort=effort)):
             self._check()
-        line = [game.root, *game.main_line]
+            self._changed()
         return page_text(game, in_words(self._limits), find_puzzles(game, search))
 
     def _check(self) -> None:

@@ -78,6 +78,13 @@ class SharedGame(Place):
             self._cancel()
             self._changed.notify_all()
 
+    def play_on(self, record: Record, wanted: Mapping[str, Any]) -> None:
+        """Go on from the end of a record, at the level and with the side in a page's data. MoveError."""
+        with self._changed:
+            chosen = {name: wanted.get(name) for name in ("level", "side")}
+            self._begin(PersonGame(Settings.read({**vars(self.game.settings), **chosen}), record))
+            self._update()
+
     # ---- for pages ----
 
     def state(self) -> dict[str, Any]:

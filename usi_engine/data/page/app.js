@@ -1,19 +1,25 @@
 // The page's frame: its places, and what belongs to all of them.
 
+import * as analyse from "./analyse.js";
 import * as games from "./games.js";
 import {_, h, nextOf} from "./page.js";
 import * as play from "./play.js";
 import {PIECE_STYLES} from "./position.js";
 import {follow, onState, post, states} from "./program.js";
 
-// A place is a module with `start()`, `setOnline(online)` and `onKey(event)`; the address ends with its name.
-const PLACES = {play: [_("Play"), play], games: [_("My games"), games]};
+// A place is a module with `start()`, `setOnline(online)`, `onKey(event)` and, if it must know whether it is on the screen,
+// `setShown(shown)`; the address ends with its name.
+const PLACES = {play: [_("Play"), play], analyse: [_("Analyse"), analyse], games: [_("My games"), games]};
 
 const byId = id => document.getElementById(id);
 const placeShown = () => location.hash.slice(1) in PLACES ? location.hash.slice(1) : "play";
 
 function showPlace() {
-  for (const name of Object.keys(PLACES)) byId(name).hidden = name !== placeShown();
+  for (const [name, [, place]] of Object.entries(PLACES)) {
+    const hidden = name !== placeShown(), changed = byId(name).hidden !== hidden;
+    byId(name).hidden = hidden;
+    if (changed && place.setShown) place.setShown(!hidden);
+  }
   for (const link of byId("places").children) {
     if (link.hash === `#${placeShown()}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");

@@ -1,5 +1,6 @@
 // The place My games: the games that the program has saved.
 
+import {openSaved} from "./analyse.js";
 import {searchList} from "./list.js";
 import {_, asked, h} from "./page.js";
 import {openGame} from "./play.js";
@@ -26,12 +27,17 @@ function card(game) {
   return h("li", {class: "panel"}, h("h2", {}, title(game)), h("p", {class: "soft"}, facts(game), mark),
     h("div", {class: "buttons"},
       h("button", {type: "button", class: end ? false : "strong", onclick: () => open(name)}, end ? _("Show") : _("Play on")),
+      h("button", {type: "button", onclick: () => analyse(name)}, _("Analyse")),
       h("a", {class: "button", href: `games/file.kifu?${name}`}, _("Save as KIF")),
       h("button", {type: "button", onclick: () => remove(game)}, _("Delete"))));
 }
 
 async function open(name) {
   if (!await openGame(name)) location.hash = "#play";
+}
+
+async function analyse(name) {
+  if (!await openSaved(name)) location.hash = "#analyse";
 }
 
 async function remove(game) {

@@ -80,6 +80,7 @@ export class WinGraph {
   drawMistake(node, ply) {
     const link = this.svg.appendChild(svg("a", {href: `#${ply}`, "aria-label": `${ply} ${node.move} ${node.gradeText}`}));
     const at = `cx="${this.x(ply)}" cy="${this.y(node.win)}"`;
+    link.onclick = event => { event.preventDefault(); this.onPick(ply); };
     link.innerHTML = `<circle class="target" ${at} r="12"/><circle class="dot ${node.grade}" ${at} r="5"/>`;
   }
 

@@ -9,7 +9,7 @@ import {playSound} from "./sound.js";
 import {openTerms, startTerms} from "./terms.js";
 
 const byId = id => document.getElementById(id);
-let state = states.play, online = true, board, clock;
+let state = states.play, online = true, offered = false, board, clock;
 let viewed = null;                 // ply of an earlier position that is shown instead of the present one
 let turned = state.side === "w";
 
@@ -195,5 +195,10 @@ export function start() {
   new ResizeObserver(showCurrentRow).observe(byId("moveList"));
   onState("preferences", ({pieces}) => board.setPieces(pieces));
   onState("play", receive);
-  if (!state.started && !location.hash) openTerms(state.terms);
+}
+
+// The form comes up when the place is first seen without a game.
+export function setShown(shown) {
+  if (shown && !state.started && !offered) openTerms(state.terms);
+  offered ||= shown;
 }

@@ -1,0 +1,146 @@
+"""The place Analyse in a browser, against the program as it is started."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core_ext.board import Board
+from tests.page.conftest import OpenPage, Start
+from tests.page.test_analysis_page import said
+from tests.page.test_game import faults_everywhere
+from tests.records.common import RECORDS
+from usi_engine import language
+from usi_engine.play.record import load
+from usi_engine.records.games import parse_record
+
+GAME = RECORDS / "whole_game.kifu"
+
+
+@pytest.fixture
+def analyse(start: Start, open_page: OpenPage) -> Page:
+    """The page without a game."""
+    return open_page(start(command="analyze", options=()))
+
+
+def move(page: Page, usi: str) -> None:
+    for square in (usi[:2], usi[2:4]):
+        page.locator(f'#analyseBoard [data-square="{square}"]').click()
+    expect(page.locator(f'#analyseBoard [data-square="{usi[2:4]}"]')).to_have_class(re.compile("sb-last"))
+
+
+def check_board(page: Page, sfen: str) -> None:
+    """Wait until the board shows this position."""
+    squares = page.locator("#analyseBoard .sb-square")
+    expect(squares.nth(80)).to_have_attribute("aria-label", said(sfen)[80])
+    labels = squares.evaluate_all("all => all.map(one => one.getAttribute('aria-label').split(',')[0])")
+    assert labels == said(sfen)
+
+
+def tree(page: Page) -> list[str]:
+    return page.locator("#tree .chip").all_text_contents()
+
+
+def current(page: Page, text: str) -> None:
+    expect(page.locator("#tree [aria-current]")).to_have_text(text)
+
+
+def test_moves_and_variations(analyse: Page) -> None:
+    """Moves make a tree, which can be walked, commented, promoted and cut."""
+    page = analyse
+    for usi in ("7g7f", "3c3d", "2g2f"):
+        move(page, usi)
+    page.keyboard.press("ArrowLeft")
+    current(page, "2 ☖P-3d")
+    move(page, "6g6f")
+    assert tree(page) == ["1 ☗P-7f", "2 ☖P-3d", "3 ☗P-2f", "3 ☗P-6f"]
+    expect(page.locator("#tree .variation .chip")).to_have_text("3 ☗P-6f")
+    page.get_by_label("Comment").fill("solid")
+    page.get_by_label("Comment").press("Tab")
+    expect(page.locator("#tree .treeComment")).to_have_text("solid")
+    page.get_by_role("button", name="Make it the main line").click()
+    expect(page.locator("#tree .variation .chip")).to_have_text("3 ☗P-2f")
+    check_board(page, Board.from_moves(["7g7f", "3c3d", "6g6f"]).sfen())
+    page.locator("#tree .chip").first.click()
+    page.get_by_role("button", name="Delete from here").click()
+    page.locator("#yes").click()
+    expect(page.locator("#tree .chip")).to_have_count(0)
+    check_board(page, Board().sfen())
+
+
+def test_the_engine_evaluates_at_once(analyse: Page) -> None:
+    """Its lines are arrows and moves to click; it can be turned off, and rests while another place is shown."""
+    page = analyse
+    expect(page.locator("#engineLines .line")).to_have_count(1, timeout=20_000)
+    page.get_by_label("Lines").select_option("3")
+    expect(page.locator("#engineLines .line")).to_have_count(3, timeout=20_000)
+    expect(page.locator("#analyseBoard .sb-arrow")).to_have_count(3)
+    before = page.locator("#depth").text_content()
+    expect(page.locator("#depth")).not_to_have_text(before or "", timeout=20_000)
+    page.locator("#engineLines .line").first.locator(".chip").nth(1).click()
+    expect(page.locator("#tree .chip")).to_have_count(2)
+    page.get_by_role("button", name="Engine").click()
+    expect(page.locator("#engineLines .line")).to_have_count(0)
+    expect(page.locator("#analyseBoard .sb-arrow")).to_have_count(0)
+
+
+def test_records(analyse: Page, tmp_path: Path) -> None:
+    """A pasted record, a file in Shift-JIS and each format saved and loaded again; a fault is said."""
+    page = analyse
+    page.locator("summary").get_by_text("Load, save").click()
+    page.locator("#loadText").fill("no record")
+    page.get_by_role("button", name="Load the text").click()
+    expect(page.locator("#analyseMessage")).to_be_visible()
+    moves = list(load(RECORDS / "game.kif").moves)
+    page.locator("#loadFile").set_input_files(RECORDS / "game.kif")
+    expect(page.locator("#tree .chip")).to_have_count(len(moves))
+    for kind in ("kif", "ki2", "csa", "jkf", "usi"):
+        page.locator("#format").select_option(kind)
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Save", exact=True).click()
+        text = Path(saved.value.path()).read_text(encoding="utf-8")
+        assert list(parse_record(text).moves) == moves
+        page.locator("#loadText").fill(text)
+        page.get_by_role("button", name="Load the text").click()
+        page.locator("#yes").click()
+        expect(page.locator("#loadText")).to_have_value("")
+        expect(page.locator("#tree .chip")).to_have_count(len(moves))
+
+
+def test_the_whole_game(start: Start, open_page: OpenPage) -> None:
+    """Grades and graph fill while it is analysed; then there is the page."""
+    page = open_page(start(str(GAME), command="analyze", options=()))
+    page.get_by_role("button", name="Engine").click()
+    page.get_by_role("button", name="Analyse the whole game").click()
+    expect(page.locator("#graph .curve")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    bad = page.locator("#tree .chip.mistake, #tree .chip.dubious, #tree .chip.inaccuracy, #tree .chip.blunder")
+    expect(bad.first).to_be_visible(timeout=90_000)
+    bad.first.click()
+    expect(page.locator("#analyseNow .mark")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Analyse the whole game")).to_be_visible()
+
+
+def test_play_on(analyse: Page) -> None:
+    """A game against a level from the position on the board."""
+    page = analyse
+    move(page, "7g7f")
+    page.locator("summary").get_by_text("Load, save").click()
+    page.locator("#playLevel").fill("0")
+    page.get_by_role("button", name="Play on from here").click()
+    expect(page.locator("#status")).to_have_text("Your move")
+    expect(page.locator("#moveList button")).to_have_count(1)
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_looks(start: Start, open_page: OpenPage, lang: str) -> None:
+    page = open_page(start(str(RECORDS / "variations.kifu"), "--lang", lang, command="analyze", options=()))
+    expect(page.locator("#engineLines .line")).to_have_count(1, timeout=20_000)
+    page.locator("#engineOn").click()
+    page.locator("#analyse summary").click()
+    expect(page.locator("#engineLines .line")).to_have_count(0)
+    assert faults_everywhere(page) == []

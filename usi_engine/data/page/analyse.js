@@ -1,0 +1,193 @@
+// The place Analyse: a board on which one moves freely, the engine's lines, the tree of variations, the whole game.
+
+import {ShogiBoard} from "./board.js";
+import {WinGraph} from "./graph.js";
+import {_, asked, copyText, h, saveText} from "./page.js";
+import {onState, post, states} from "./program.js";
+import {drawTree} from "./tree.js";
+
+const byId = id => document.getElementById(id);
+const place = "analyse";
+const SUFFIXES = {kif: "kifu", ki2: "ki2u", csa: "csa", jkf: "jkf", usi: "usi"};  // of files in UTF-8, by format
+let state = states.analyse, engine = states.engine, online = true, turned = false;
+let board, graph, nodes;           // nodes: by number
+
+const current = () => nodes.get(state.here);
+const mainLine = () => state.nodes.filter(node => isMain(node));
+const isMain = node => node.main && (node.parent === null || isMain(nodes.get(node.parent)));
+
+async function act(action, values = {}) {
+  const error = await post(`${place}/${action}`, {node: state.here, ...values});
+  byId("analyseMessage").textContent = error;
+  byId("analyseMessage").hidden = !error;
+  if (error) draw();
+  return error;
+}
+
+// ---- drawing ----
+
+function receive(next) {
+  state = next;
+  nodes = new Map(state.nodes.map(node => [node.id, node]));
+  draw();
+}
+
+function draw() {
+  const node = current();
+  board.turn(turned);
+  board.show(node.sfen, {last: node.usi, arrows: arrows(node), check: node.check});
+  board.setLegal(online ? state.legal : null);
+  byId("analyseTitle").textContent = state.title || _("Analyse");
+  drawNow(node);
+  drawEngine();
+  drawTree(byId("tree"), state.nodes, state.here, id => act("go", {node: id}));
+  drawGraph();
+  drawButtons(node);
+}
+
+const found = () => state.engine.on && engine.node === state.here ? engine.lines : [];
+
+function arrows(node) {
+  const lines = found().filter(line => line.moves.length);
+  if (lines.length) return lines.map((line, number) => ({usi: line.moves[0], kind: number ? "hint" : "best"})).reverse();
+  return node.better ? [{usi: node.better, kind: "best", side: node.side}] : [];
+}
+
+function drawNow(node) {
+  const grade = node.grade ? h("span", {class: `mark ${node.grade}`}, node.gradeText) : null;
+  byId("analyseNow").replaceChildren(
+    h("h2", {}, node.move ? `${node.ply} ${node.move} ` : _("Start"), h("span", {class: "soft"}, ` ${node.text} `), grade),
+    ...node.why.map(text => h("p", {}, text)));
+  const comment = byId("comment");
+  if (document.activeElement !== comment || comment.dataset.node !== `${node.id}`) comment.value = node.comment;
+  comment.dataset.node = node.id;
+}
+
+function drawEngine() {
+  const {on, lines, most} = state.engine, now = found();
+  byId("engineOn").setAttribute("aria-pressed", on);
+  byId("engineOn").classList.toggle("strong", on);
+  if (byId("lineCount").options.length !== most)
+    byId("lineCount").replaceChildren(...Array.from({length: most}, (_none, index) => h("option", {value: index + 1}, index + 1)));
+  byId("lineCount").value = lines;
+  byId("depth").textContent = engine.fault || (now.length ? _("depth {depth}, {nodes} nodes", {depth: engine.depth, nodes: engine.nodes.toLocaleString()}) : "");
+  byId("engineLines").replaceChildren(...now.map(line => h("div", {class: "line"},
+    h("span", {class: "name line_best"}, line.text), h("span", {class: "text soft"}, `${Math.round(line.win)} %`),
+    h("div", {class: "chips"}, ...line.names.map((name, index) => h("button", {
+      type: "button", class: "chip", onclick: () => act("move", {moves: line.moves.slice(0, index + 1)})}, name))))));
+}
+
+// The graph has the main line; a position that was not searched has the chance of the one before it.
+function drawGraph() {
+  const line = mainLine();
+  let win = 50;
+  byId("analyseGraph").hidden = !line.some(node => node.win !== null);
+  graph.game = {nodes: line.map(node => ({...node, win: win = node.win === null ? win : node.win})), phases: []};
+  graph.ply = Math.max(line.findIndex(node => node.id === state.here), 0);
+  if (!byId("analyseGraph").hidden) graph.draw();
+}
+
+function drawButtons(node) {
+  const {review} = state;
+  for (const id of ["promote", "delete"]) byId(id).disabled = !online || node.parent === null || (id === "promote" && isMain(node));
+  byId("whole").textContent = review && !review.ready && !review.fault ? _("Stop") : _("Analyse the whole game");
+  byId("wholeText").textContent = !review ? "" : review.fault || (review.ready ? "" : _("Analysing the game: {done} of {count} positions", review));
+  byId("wholeBar").hidden = !review || review.ready || Boolean(review.fault);
+  byId("wholeBar").max = review ? review.count : 1;
+  byId("wholeBar").value = review ? review.done : 0;
+  byId("wholePage").hidden = !review || !review.ready;
+  for (const button of byId("analyse").querySelectorAll("button:not(#promote, #delete, .chip)")) button.disabled = !online;
+}
+
+// ---- input ----
+
+const goTo = node => { if (node) act("go", {node: node.id}); };
+const child = node => state.nodes.find(one => one.parent === node.id);
+function last() {
+  let node = current();
+  while (child(node)) node = child(node);
+  return node;
+}
+
+const STEPS = {Home: ["«", _("First position"), () => goTo(state.nodes[0])], ArrowLeft: ["‹", _("Previous move"), () => goTo(nodes.get(current().parent))],
+               ArrowRight: ["›", _("Next move"), () => goTo(child(current()))], End: ["»", _("Last position"), () => goTo(last())]};
+
+export function onKey(event) {
+  if (event.key in STEPS) STEPS[event.key][2]();
+  return event.key in STEPS;
+}
+
+export function setOnline(now) {
+  online = now;
+  if (now && !byId(place).hidden) setShown(true);
+  draw();
+}
+
+// The engine works only while the place is on the screen.
+export function setShown(shown) {
+  post(`${place}/engine`, {shown});
+  if (shown) draw();
+}
+
+export const openSaved = name => act("open", {name});
+
+async function load(text) {
+  if (state.nodes.length > 1 && !await asked(_("Replace the moves on the board?"), _("Replace"))) return;
+  if (!await act("load", {text})) byId("loadText").value = "";
+}
+
+// A record is UTF-8 or, as most KIF files, Shift-JIS.
+async function loadFile(file) {
+  const bytes = await file.arrayBuffer();
+  let text;
+  try { text = new TextDecoder("utf-8", {fatal: true}).decode(bytes); } catch { text = new TextDecoder("shift_jis").decode(bytes); }
+  load(text);
+}
+
+async function textOf(kind) {
+  const response = await fetch(`${place}/file?${kind}`);
+  return response.ok ? response.text() : "";
+}
+
+async function play() {
+  const error = await act("play", {level: byId("playLevel").valueAsNumber, side: current().side === "black" ? "white" : "black"});
+  if (!error) location.hash = "#play";
+}
+
+async function remove() {
+  if (!child(current()) || await asked(_("Delete this move and all that follow?"), _("Delete"))) act("delete");
+}
+
+export function start() {
+  board = new ShogiBoard(byId("analyseBoard"), {onMove: move => {
+    const focused = document.activeElement;
+    if (!focused.matches(":focus-visible")) focused.blur();  // a click focused the square: arrow keys step again
+    act("move", {moves: [move]});
+  }});
+  nodes = new Map(state.nodes.map(node => [node.id, node]));
+  graph = new WinGraph(byId("graph"), byId("graphText"), {nodes: mainLine(), phases: []}, ply => goTo(mainLine()[ply]));
+  byId("analyseSteps").append(...Object.values(STEPS).map(([mark, name, go]) =>
+    h("button", {type: "button", "aria-label": name, title: name, onclick: go}, mark)));
+  const clicks = {
+    engineOn: () => act("engine", {on: !state.engine.on}), promote: () => act("promote"), delete: remove, analyseTurn: () => { turned = !turned; draw(); },
+    whole: () => act("whole", {stop: byId("whole").textContent === _("Stop")}), loadButton: () => load(byId("loadText").value),
+    copySfen: () => copyText(current().sfen), copyRecord: async () => copyText(await textOf(byId("format").value)),
+    saveRecord: async () => saveText(`komadori.${SUFFIXES[byId("format").value]}`, await textOf(byId("format").value)),
+    playOn: play,
+  };
+  byId("format").append(...Object.keys(SUFFIXES).map(kind => h("option", {value: kind}, kind.toUpperCase())));
+  for (const [id, click] of Object.entries(clicks)) byId(id).onclick = click;
+  byId("lineCount").onchange = () => act("engine", {lines: +byId("lineCount").value});
+  byId("comment").onchange = () => act("comment", {node: +byId("comment").dataset.node, text: byId("comment").value});
+  byId("loadFile").onchange = () => { if (byId("loadFile").files[0]) loadFile(byId("loadFile").files[0]); byId("loadFile").value = ""; };
+  onState("preferences", ({pieces}) => board.setPieces(pieces));
+  onState(place, receive);
+  onState("engine", next => { engine = next; if (!byId(place).hidden) drawFound(); });
+}
+
+// New lines change the arrows, but not the piece that is chosen.
+function drawFound() {
+  board.shown.arrows = arrows(current());
+  board.drawArrows();
+  drawEngine();
+}

@@ -1,0 +1,152 @@
+"""The place Analyse: a board on which one moves freely, its variations, and the analysis of the whole game."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from usi_engine.analysis.kif import kif_text
+from usi_engine.language import _
+from usi_engine.play.analysis_tree import AnalysisTree
+from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Refused
+from usi_engine.play.library import Library
+from usi_engine.play.live_engine import LiveEngine
+from usi_engine.play.record import make_record
+from usi_engine.play.review import Review
+from usi_engine.play.shared_game import SharedGame, record_pasted
+from usi_engine.records import formats
+from usi_engine.records.tree import Node, Record
+from usi_engine.rules import MoveError
+from usi_engine.usi.protocol import STARTPOS
+
+MOST_LINES = 5
+# Formats by the suffixes of the files, all of them UTF-8 where there is a choice.
+SUFFIXES = {"kif": "kifu", "ki2": "ki2u", "csa": "csa", "jkf": "jkf", "usi": "usi"}
+LONGEST_COMMENT = 10_000
+
+
+class AnalysisPlace:
+    """The analysis that all pages show. Any thread may call it; one lock guards the tree."""
+
+    name = "analyse"
+
+    def __init__(
+        self, shared: SharedGame, library: Library, events: Events, evaluation: str, record: Record | None = None
+    ) -> None:
+        self._shared, self._library, self._events, self._evaluation = shared, library, events, evaluation
+        self.engine = LiveEngine(evaluation, 1, lambda: events.changed(LiveEngine.name))
+        self._lock = threading.RLock()
+        self._tree = AnalysisTree(record or Record(STARTPOS))
+        self._on, self._shown, self._lines = True, False, 1
+        self._review: Review | None = None
+        self._line = list[Node]()  # the nodes of the review
+        actions: dict[str, Callable[[Mapping[str, Any]], None]] = {
+            "go": lambda wanted: self._tree.go(self._node(wanted)), "move": self._move, "comment": self._comment,
+            "promote": lambda wanted: self._tree.promote(self._node(wanted)),
+            "delete": lambda wanted: self._tree.delete(self._node(wanted)),
+            "load": lambda wanted: self._load(record_pasted(wanted.get("text"))),
+            "open": lambda wanted: self._load(make_record(self._library.game(str(wanted.get("name", ""))))),
+            "engine": self._set_engine, "whole": self._whole, "play": self._play,
+        }  # fmt: skip
+        self.posts = {name: partial(self._act, action) for name, action in actions.items()}
+        self.gets = {"file": self._file, "analysis.html": self._page}
+
+    def state(self) -> dict[str, Any]:
+        """Return the tree, what the engine is asked for, and how far the analysis of the game is."""
+        with self._lock:
+            engine = {"on": self._on, "lines": self._lines, "most": MOST_LINES}
+            return self._tree.state() | {"engine": engine, "review": self._review and self._review.progress()}
+
+    def close(self) -> None:
+        """End all searches."""
+        self.engine.close()
+        with self._lock:
+            self._cancel()
+
+    def _act(self, action: Callable[[Mapping[str, Any]], None], wanted: Mapping[str, Any]) -> None:
+        """Carry out an action of a page. ValueError, without a change, if it is not possible."""
+        with self._lock:
+            before = self._tree.here, self._on and self._shown, self._lines
+            action(wanted)
+            if before != (now := (self._tree.here, self._on and self._shown, self._lines)):
+                self.engine.want(self._tree.number(), self._tree.board(now[0]) if now[1] else None, self._lines)
+        self._events.changed(self.name)
+
+    def _node(self, wanted: Mapping[str, Any]) -> Node:
+        return self._tree.node(wanted.get("node"))
+
+    def _move(self, wanted: Mapping[str, Any]) -> None:
+        moves = wanted.get("moves")
+        if not isinstance(moves, list):
+            raise MoveError(_("'{text}' is not legal here").format(text=moves))
+        self._tree.play(self._node(wanted), [str(move) for move in moves])
+
+    def _comment(self, wanted: Mapping[str, Any]) -> None:
+        text = wanted.get("text")
+        if not isinstance(text, str) or len(text) > LONGEST_COMMENT:
+            raise MoveError(_("a comment has at most {count} characters").format(count=LONGEST_COMMENT))
+        self._node(wanted).comment = text.strip() or None
+
+    def _load(self, record: Record | None) -> None:
+        self._cancel()
+        self._tree = AnalysisTree(record or Record(STARTPOS))
+
+    def _set_engine(self, wanted: Mapping[str, Any]) -> None:
+        lines = wanted.get("lines", self._lines)
+        if not isinstance(lines, int) or not 1 <= lines <= MOST_LINES:
+            raise MoveError(_("{name} cannot be '{value}'").format(name="lines", value=lines))
+        self._lines = lines
+        self._on, self._shown = bool(wanted.get("on", self._on)), bool(wanted.get("shown", self._shown))
+
+    def _play(self, wanted: Mapping[str, Any]) -> None:
+        """Go on with the game from the position on the board, in the place Play."""
+        made = [Node(move) for move in self._tree.here.moves()]
+        record = formats.record_of_moves(self._tree.record.start, made, None, {})
+        self._shared.play_on(record, wanted)
+
+    # ---- the whole game ----
+
+    def _whole(self, wanted: Mapping[str, Any]) -> None:
+        """Analyse the main line in the background, or stop that."""
+        self._cancel()
+        if wanted.get("stop"):
+            return
+        record = self._tree.record
+        self._line = [record.root, *record.main_line]
+        made = [Node(node.move, node.milliseconds, node.comment) for node in record.main_line]
+        copied = formats.record_of_moves(record.start, made, record.end, record.header)
+        self._review = Review(copied, self._evaluation, self._found)
+        self._review.start()
+
+    def _found(self) -> None:
+        """Take over what the analysis of the game has found so far."""
+        with self._lock:
+            for own, found in zip(self._line, self._review.nodes, strict=True) if self._review else ():
+                own.analysis, own.quick = found.analysis, found.quick
+        self._events.changed(self.name)
+
+    def _cancel(self) -> None:
+        if self._review:
+            self._review.cancel()
+            self._review = None
+
+    # ---- files ----
+
+    def _file(self, query: str) -> Answer:
+        if query not in SUFFIXES:
+            raise Refused(404, "there is no such format")
+        with self._lock:
+            record = self._tree.record
+            text = kif_text(record) if query == "kif" and record.root.analysis else formats.text_of(record, query)
+        name = f"komadori.{SUFFIXES[query]}"
+        return Answer(formats.encoded(Path(name), text, ""), "application/octet-stream", download=name)
+
+    def _page(self, _query: str) -> Answer:
+        with self._lock:
+            page = self._review.page if self._review else ""
+        if not page:
+            raise Refused(404, _("the analysis is not ready"))
+        return Answer(page.encode(), "text/html", policy=ONE_FILE_POLICY)

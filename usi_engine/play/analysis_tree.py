@@ -1,0 +1,142 @@
+"""The record that the place Analyse shows: a tree of moves with numbered nodes, one of which is on the board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from usi_engine.analysis.judgement import judge
+from usi_engine.analysis.page import judged_data
+from usi_engine.analysis.words import marked, side_names
+from usi_engine.core import load_core
+from usi_engine.language import _
+from usi_engine.records.notation import move_text
+from usi_engine.records.tree import Node, Record, Step
+from usi_engine.rules import MoveError
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+MOST_NODES = 5000
+Data = dict[str, Any]
+
+
+class AnalysisTree:
+    """A record and its node on the board, `here`. Pages name nodes by numbers, which are not used again."""
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.here = record, record.root
+        self._nodes = dict[int, Node](enumerate(record.root.nodes()))
+        self._next = len(self._nodes)
+        self._judged = dict[Node, tuple[object, Data]]()  # what a judgement was made from, and its data
+
+    def node(self, number: object) -> Node:
+        """Return the node of a number. MoveError."""
+        found = self._nodes.get(number) if isinstance(number, int) else None
+        if found is None:
+            raise MoveError(_("the position has changed in the meantime"))
+        return found
+
+    def board(self, node: Node) -> Board:
+        """Return the position of a node, with the moves before it."""
+        return load_core().board.from_moves(node.moves(), self.record.start)
+
+    def number(self) -> int:
+        """Return the number of the node on the board."""
+        return next(number for number, node in self._nodes.items() if node is self.here)
+
+    # ---- changes ----
+
+    def go(self, node: Node) -> None:
+        """Show a node."""
+        self.here = node
+
+    def play(self, node: Node, moves: Sequence[str]) -> None:
+        """Show the node after these moves, which become a variation if they are new. MoveError."""
+        board = self.board(node)
+        for move in moves:
+            if not board.is_legal(move):
+                raise MoveError(_("'{text}' is not legal here").format(text=move))
+            board.push(move)
+            node = next((one for one in node.variations if one.move == move), None) or self._add(node, move)
+        self.here = node
+
+    def _add(self, node: Node, move: str) -> Node:
+        if len(self._nodes) >= MOST_NODES:
+            raise MoveError(_("an analysis has at most {count} moves").format(count=MOST_NODES))
+        made = node.add(move)
+        self._nodes[self._next] = made
+        self._next += 1
+        return made
+
+    def promote(self, node: Node) -> None:
+        """Let the variation of a node go before the others: it becomes the main line if it is one of its variations."""
+        for one in reversed(node.path()[1:]):
+            assert one.parent is not None
+            if one.parent.next() is not one:
+                one.parent.variations.remove(one)
+                one.parent.variations.insert(0, one)
+                one.parent.end = None
+                return
+
+    def delete(self, node: Node) -> None:
+        """Delete a move with all that follows. MoveError for the start."""
+        if node.parent is None:
+            raise MoveError(_("the start cannot be deleted"))
+        if node in self.here.path():
+            self.here = node.parent
+        node.parent.variations.remove(node)
+        deleted = set(node.nodes())
+        self._nodes = {number: one for number, one in self._nodes.items() if one not in deleted}
+
+    # ---- for the page ----
+
+    def state(self) -> Data:
+        """Return the data of all nodes and of the node on the board."""
+        numbers = {node: number for number, node in self._nodes.items()}
+        board, names = self.board(self.here), side_names(self.record)
+        return {
+            "title": title_of(self.record),
+            "here": numbers[self.here],
+            "legal": board.legal_moves(include_all=True),
+            "nodes": [self._data(step, numbers, names) for step in self.record.walk()],
+        }
+
+    def _data(self, step: Step, numbers: dict[Node, int], names: tuple[str, str]) -> Data:
+        node = step.node
+        searched = (node.analysis, node.parent and node.parent.analysis)
+        known = self._judged.get(node)
+        if known is None or known[0] != searched:
+            known = self._judged[node] = (searched, fixed_data(step) | shown_judgement(step, names))
+        return known[1] | {
+            "id": numbers[node],
+            "parent": None if node.parent is None else numbers[node.parent],
+            "main": node.parent is None or node.parent.next() is node,
+            "comment": node.comment or "",
+        }
+
+
+def title_of(record: Record) -> str:
+    """Return both players, or nothing if the record does not name them."""
+    return "☗ {} - ☖ {}".format(*record.players) if any(record.players) else ""
+
+
+def fixed_data(step: Step) -> Data:
+    """Return the data of a node that do not change."""
+    return {
+        "ply": step.ply,
+        "side": ("black", "white")[1 - step.board.turn],
+        "sfen": step.board.sfen(),
+        "usi": step.node.move or None,
+        "move": marked(move_text(step.before, step.node.move)) if step.ply else "",
+        "check": step.board.is_check(),
+    }
+
+
+def shown_judgement(step: Step, names: tuple[str, str]) -> Data:
+    """Return the value, the grade and its reasons, and the better move."""
+    judged, move = judged_data(step, names), judge(step.node)
+    parent = step.node.parent
+    better = parent.analysis.move if move and move.grade and parent and parent.analysis else None
+    shown = {name: judged[name] for name in ("text", "win", "grade", "gradeText", "best", "why")}
+    return shown | {"better": better}
