@@ -133,6 +133,7 @@ def test_looks(start: Start, open_page: OpenPage, lang: str) -> None:
     assert page.locator("html").get_attribute("lang") == lang
     assert faults_everywhere(page) == []
     page.locator("#terms button[type=submit]").click()
+    expect(page.locator("#terms")).to_be_hidden()  # it takes the focus back
     play(page, WHOLE_GAME[:-1])
     assert faults_everywhere(page) == []
     play(page, WHOLE_GAME[-1:], before=len(WHOLE_GAME) - 1)
@@ -145,6 +146,7 @@ def faults_everywhere(page: Page) -> list[str]:
     found = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # the board fits
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
             found += [f"{width} {theme}: {fault}" for fault in faults_of(page)]

@@ -11,7 +11,7 @@ from typing import Any
 from usi_engine.analysis.kif import kif_text
 from usi_engine.language import _
 from usi_engine.play.analysis_tree import AnalysisTree
-from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Refused
+from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Place, Refused
 from usi_engine.play.library import Library
 from usi_engine.play.live_engine import LiveEngine
 from usi_engine.play.record import make_record
@@ -28,7 +28,7 @@ SUFFIXES = {"kif": "kifu", "ki2": "ki2u", "csa": "csa", "jkf": "jkf", "usi": "us
 LONGEST_COMMENT = 10_000
 
 
-class AnalysisPlace:
+class AnalysisPlace(Place):
     """The analysis that all pages show. Any thread may call it; one lock guards the tree."""
 
     name = "analyse"

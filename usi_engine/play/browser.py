@@ -86,7 +86,7 @@ def address_of(url: str, place: str) -> str:
     return f"{url}#{place}" if place else url
 
 
-def announce(server: PageServer, lan: bool, say: Callable[[str], None], place: str) -> None:
+def announce(server: PageServer, lan: bool, say: Callable[[str], None], place: str = "") -> None:
     """Say where the page is."""
     say(_("The game is at {address}").format(address=address_of(server.urls[0], place)))
     for address in server.urls[1:]:

@@ -13,6 +13,7 @@ from usi_engine.api.search_engine import AnalysisStream
 from usi_engine.core import CoreError
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import text_of
+from usi_engine.play.browser_server import Place
 from usi_engine.records.notation import move_text, name_moves
 from usi_engine.search.results import Analysis, Limit
 
@@ -25,10 +26,10 @@ MOVES_SHOWN = 12  # of a line
 Data = dict[str, Any]
 
 
-class LiveEngine:
+class LiveEngine(Place):
     """A search of the position that was wanted last, on a thread of its own, loaded for the first one.
 
-    It is a place of the page: `state` has the lines found so far. `changed` is called on its thread.
+    As a place of the page it has no actions: its state are the lines found so far. `changed` is called on its thread.
     """
 
     name = "engine"
@@ -40,7 +41,6 @@ class LiveEngine:
         self._stream: AnalysisStream | None = None
         self._thread: threading.Thread | None = None
         self._closed, self._state = False, Data()
-        self.gets, self.posts = dict[str, Any](), dict[str, Any]()
 
     def state(self) -> Data:
         """Return the node's number, depth, nodes, and the lines; no lines before there are any."""

@@ -33,6 +33,7 @@ function receive(next) {
 }
 
 function draw() {
+  if (!board) return;
   const node = current();
   board.turn(turned);
   board.show(node.sfen, {last: node.usi, arrows: arrows(node), check: node.check});
@@ -123,10 +124,20 @@ export function setOnline(now) {
   draw();
 }
 
-// The engine works only while the place is on the screen.
+// The engine works only while the place is on the screen; the board is made when it first is.
 export function setShown(shown) {
   post(`${place}/engine`, {shown});
+  if (shown && !board) makeBoard();
   if (shown) draw();
+}
+
+function makeBoard() {
+  board = new ShogiBoard(byId("analyseBoard"), {onMove: move => {
+    const focused = document.activeElement;
+    if (!focused.matches(":focus-visible")) focused.blur();  // a click focused the square: arrow keys step again
+    act("move", {moves: [move]});
+  }});
+  onState("preferences", ({pieces}) => board.setPieces(pieces));
 }
 
 export const openSaved = name => act("open", {name});
@@ -159,11 +170,6 @@ async function remove() {
 }
 
 export function start() {
-  board = new ShogiBoard(byId("analyseBoard"), {onMove: move => {
-    const focused = document.activeElement;
-    if (!focused.matches(":focus-visible")) focused.blur();  // a click focused the square: arrow keys step again
-    act("move", {moves: [move]});
-  }});
   nodes = new Map(state.nodes.map(node => [node.id, node]));
   graph = new WinGraph(byId("graph"), byId("graphText"), {nodes: mainLine(), phases: []}, ply => goTo(mainLine()[ply]));
   byId("analyseSteps").append(...Object.values(STEPS).map(([mark, name, go]) =>
@@ -180,7 +186,6 @@ export function start() {
   byId("lineCount").onchange = () => act("engine", {lines: +byId("lineCount").value});
   byId("comment").onchange = () => act("comment", {node: +byId("comment").dataset.node, text: byId("comment").value});
   byId("loadFile").onchange = () => { if (byId("loadFile").files[0]) loadFile(byId("loadFile").files[0]); byId("loadFile").value = ""; };
-  onState("preferences", ({pieces}) => board.setPieces(pieces));
   onState(place, receive);
   onState("engine", next => { engine = next; if (!byId(place).hidden) drawFound(); });
 }
