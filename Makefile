@@ -40,7 +40,7 @@ setup: $(VENV)/.done
 $(VENV)/.done: pyproject.toml bootstrap.py
 	@command -v $(PYTHON) >/dev/null || \
 		{ echo "there is no '$(PYTHON)'; name another Python, 3.10 or newer: make run PYTHON=NAME" >&2; exit 1; }
-	@echo "Installing Cython, Babel, numpy, rich and rsshogi into $(VENV)"
+	@echo "Installing Cython, Babel, numpy and rich into $(VENV)"
 	@$(PYTHON) bootstrap.py $(VENV)
 	@$(INSTALL) .
 	@touch $@

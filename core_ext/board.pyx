@@ -26,10 +26,9 @@ from core_ext.shogi.movegen cimport (
     is_legal, perft,
 )
 from core_ext.shogi.ki2 import find_ki2, ki2_text, last_square
-from core_ext.shogi.notation import (
-    KIF_PASS, csa_text, find_csa, flip_move, flip_sfen, kif_text,
-)
+from core_ext.shogi.notation import KIF_PASS, csa_text, find_csa, flip_move, flip_sfen, kif_text
 from core_ext.shogi.outcome import Outcome, Termination
+from core_ext.shogi.packed cimport HCP, PSV, pack_position, unpack_position
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
     RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, do_null,
@@ -121,6 +120,12 @@ def move_to_usi(move):
 def move_from_usi(move):
     """Return the 16 bits of a move in USI text, whatever the position; ValueError for any other text."""
     return word_of(move)
+
+
+cdef Board unpacked(cls, data, int layout):
+    cdef Board board = Board.__new__(cls)
+    unpack_position(&board.pos, data, layout)
+    return board
 
 
 cdef class MoveList:
@@ -215,6 +220,16 @@ cdef class Board:
         moves = [str(entry.move) for entry in record.moves]
         return cls.from_moves(moves if plies is None else moves[:plies], record.init_position_sfen)
 
+    @classmethod
+    def from_psv(cls, data):
+        """Return the board of a packed sfen, as `to_psv`, with move number 1; ValueError for other bytes."""
+        return unpacked(cls, data, PSV)
+
+    @classmethod
+    def from_hcp(cls, data):
+        """Return the board of a Huffman-coded position, as `from_psv` of a packed sfen."""
+        return unpacked(cls, data, HCP)
+
     def __reduce__(self):
         cdef Board start = self._copy(Board)
         moves = played_moves(&start.pos)
@@ -275,6 +290,14 @@ cdef class Board:
     def sfen(self):
         """Return the position as an sfen of four fields, hands in the order R B G S N L P."""
         return format_sfen(&self.pos)
+
+    def to_psv(self):
+        """Return the 32 bytes of YaneuraOu's packed sfen, which lack the move number; ValueError without a king."""
+        return pack_position(&self.pos, PSV)
+
+    def to_hcp(self):
+        """Return the 32 bytes of Apery's Huffman-coded position, as `to_psv`."""
+        return pack_position(&self.pos, HCP)
 
     def push(self, move):
         """Make a legal move, dominated or not, or pass (`pass`, `0000`); ValueError for anything else."""

@@ -1,6 +1,6 @@
 """Check a user's code outside the project with mypy --strict, and with pyright or basedpyright if installed.
 
-The code is that of `examples/`, of docs/python.md, and USER: the installed packages must give it their types.
+The code is that of `examples/`, docs/python.md, docs/research.md and USER: the installed packages must give it types.
 
     python scripts/check_types.py .venv/bin/python
 
@@ -63,8 +63,8 @@ def write_programs(folder: Path) -> None:
     (folder / "user.py").write_text(USER, encoding="utf-8")
     for example in (ROOT / "examples").glob("*.py"):
         shutil.copy(example, folder)
-    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    for number, program in enumerate(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)):
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("python.md", "research.md"))
+    for number, program in enumerate(re.findall(r"^```python\n(.*?)^```", pages, re.M | re.S)):
         (folder / f"page_{number}.py").write_text(program, encoding="utf-8")
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from usi_engine.api.usi_process import UsiEngine
     from usi_engine.core import CoreError
     from usi_engine.evaluation.names import WeightsError
+    from usi_engine.learn.corpus.dataset import PositionDataset
+    from usi_engine.learn.corpus.packed import HCPE3_TYPE, HCPE_TYPE, PSV_TYPE
+    from usi_engine.learn.corpus.positions import LabelledPosition, positions
     from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games, parse_record
     from usi_engine.records.tree import Node, Record
@@ -30,15 +33,18 @@ AUTHOR = "the Komadori authors"
 __version__ = "0.1.0"
 
 __all__ = [
-    "BLACK", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board", "CoreError", "Engine", "EngineDied",
-    "EngineError", "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Node", "Outcome", "PieceValues",
-    "PlayResult", "Record", "RecordError", "Score", "Termination", "Timeouts", "UnknownOption", "UsiEngine",
-    "Variation", "WeightsError", "analyse", "load_games", "mate", "move_from_usi", "move_to_usi",
-    "parse_record", "second_solutions",
+    "BLACK", "HCPE3_TYPE", "HCPE_TYPE", "PSV_TYPE", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board",
+    "CoreError", "Engine", "EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Game", "LabelledPosition",
+    "Limit", "Mate", "Node", "Outcome", "PieceValues", "PlayResult", "PositionDataset", "Record", "RecordError",
+    "Score", "Termination", "Timeouts", "UnknownOption", "UsiEngine", "Variation", "WeightsError", "analyse",
+    "load_games", "mate", "move_from_usi", "move_to_usi", "parse_record", "positions", "second_solutions",
 ]  # fmt: skip
 _MODULES = {
     "core_ext.board": "BLACK WHITE Board Outcome Termination move_from_usi move_to_usi",
     "core_ext.engine": "PieceValues",
+    "usi_engine.learn.corpus.dataset": "PositionDataset",
+    "usi_engine.learn.corpus.packed": "HCPE3_TYPE HCPE_TYPE PSV_TYPE",
+    "usi_engine.learn.corpus.positions": "LabelledPosition positions",
     "usi_engine.records.faults": "RecordError",
     "usi_engine.records.games": "Game load_games parse_record",
     "usi_engine.records.tree": "Node Record",

@@ -5,6 +5,8 @@ from core_ext.shogi.types cimport Move
 
 # Set up an sfen of 3 or 4 fields, hand pieces in any order. An error leaves the position incomplete.
 cdef int parse_sfen(Position *pos, str text) except -1
+# Check pieces and kings of a position that is set up, and compute the rest of it; errors quote `text`.
+cdef int complete_position(Position *pos, str text) except -1
 cdef str format_sfen(const Position *pos)
 # Return a move given as USI text or as its 16 bits, a pass as NULL_MOVE; whether it is legal is not checked.
 cdef int word_of(object move) except -1

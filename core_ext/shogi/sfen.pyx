@@ -140,7 +140,7 @@ cdef int read_fields(Position *pos, list fields, str text) except -1:
     read_hands(pos, fields[2], text)
     pos.side = BLACK if fields[1] == "b" else WHITE
     pos.ply = read_ply(fields[3], text) if len(fields) == 4 else 1
-    return check_set(pos, text)
+    return 0
 
 
 cdef int parse_sfen(Position *pos, str text) except -1:
@@ -149,7 +149,12 @@ cdef int parse_sfen(Position *pos, str text) except -1:
     if len(fields) not in (3, 4):
         raise ValueError(f"an sfen has 3 or 4 fields: '{text}'")
     read_fields(pos, fields, text)
+    return complete_position(pos, text)
+
+
+cdef int complete_position(Position *pos, str text) except -1:
     cdef int king = pos.king[pos.side ^ 1]
+    check_set(pos, text)
     if king != NO_SQUARE and attacked(pos, king, pos.side, occupied(pos)):
         raise ValueError(f"the side to move could capture the king in '{text}'")
     begin_game(pos)

@@ -128,7 +128,7 @@ def test_values_out_of_range_are_faults_with_their_place(games: Path, tmp_path: 
     path.write_bytes(b"".join([*bad, path.read_bytes()[:40], b"end"]))
     card = build_corpus([path], tmp_path / "corpus")
     assert (card["games"], card["broken_games"], card["quiet_positions"]) == (7, 5, 2)
-    assert f"{path}, position 1: not a position" in card["first_broken"]
+    assert f"{path}, position 1: not a packed position" in card["first_broken"]
 
 
 def test_neighbours_are_held_out_together(teacher: Path, tmp_path: Path) -> None:

@@ -7,10 +7,15 @@ import gzip
 import lzma
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rsshogi.record import Record
 
+from core_ext.board import Board
 from tests.learn.helpers import items_of, positions_of, read_games
+from usi_engine import HCPE_TYPE, PSV_TYPE, LabelledPosition, positions
+from usi_engine.learn.command import main
+from usi_engine.learn.corpus.positions import shuffled
 from usi_engine.learn.corpus.sources import GameSource
 from usi_engine.learn.game import LARGEST_SCORE, START, ScoredGame, SourceError, parse_game_line, parse_line
 from usi_engine.records import csa
@@ -114,3 +119,39 @@ def test_text_that_is_not_a_record_is_a_fault(tmp_path: Path, ending: str) -> No
 def test_an_unknown_ending_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="expected a name ending"):
         list(items_of(tmp_path / "games.doc"))
+
+
+def test_positions_of_every_format_have_their_labels(tmp_path: Path) -> None:
+    """Move, score and result are for the side to move; a fault is raised, or passed on."""
+    games, out = tmp_path / "games.tsv", tmp_path / "out"
+    games.write_text(
+        "w\tresign\tstartpos\t7g7f 35 3c3d -28\nd\t-\tstartpos\t7g7e 1\n4k4/9/9/9/9/9/9/9/4K4 b P 1\tP*5e:9\n"
+    )
+    found, faults = list[LabelledPosition](), list[ValueError]()
+    found += positions(games, faults.append)
+    assert [(one.board.ply, one.move, one.score, one.result) for one in found] == [
+        (1, "7g7f", 35, -1), (2, "3c3d", -28, 1), (1, "P*5e", 9, None),
+    ]  # fmt: skip
+    assert [str(fault).startswith(f"{games}, line 2: illegal move '7g7e'") for fault in faults] == [True]
+    with pytest.raises(ValueError, match="line 2: illegal move"):
+        list(positions([games]))
+    for ending, kind, position, score, read in (
+        (".hcpe", HCPE_TYPE, "hcp", "eval", Board.from_hcp),
+        (".psv", PSV_TYPE, "sfen", "score", Board.from_psv),
+    ):
+        assert main(["export", str(games), "--out", str(out.with_suffix(ending))]) == 0
+        again = list(positions(out.with_suffix(ending)))
+        assert [(one.board, one.move, one.score, one.result) for one in again] == [
+            (one.board, one.move, one.score, one.result) for one in found[:2]
+        ]
+        packed = np.fromfile(out.with_suffix(ending), kind)
+        assert [read(one) for one in packed[position]] == [one.board for one in found[:2]]
+        assert packed[score].tolist() == [35, -28]
+
+
+def test_a_buffer_shuffles() -> None:
+    for size in (0, 1, 10, 200):
+        orders = [list(shuffled(range(100), size, seed)) for seed in (1, 1, 2)]
+        assert orders[0] == orders[1] and all(sorted(order) == [*range(100)] for order in orders)
+        assert (orders[0] == [*range(100)]) == (size < 2) == (orders[0] == orders[2])
+    assert max(place - value for place, value in enumerate(shuffled(range(1000), 10))) > 10

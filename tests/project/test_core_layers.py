@@ -11,7 +11,7 @@ from tests.programs import ROOT
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
     "base": "arithmetic atomic debug leb128 lock memory stop thread",
-    "shogi": "types hand bitboard zobrist position movegen see outcome notation sfen ki2 diagram",
+    "shogi": "types hand bitboard zobrist position movegen see outcome notation sfen packed ki2 diagram",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.kernels "
     "nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.forward nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",
@@ -25,8 +25,6 @@ ORDER = {name: place for place, name in enumerate(NAMES)}
 # plain Python.
 PUBLIC = {"board", "replay", "corpus", "training", "engine", "base.leb128", "processor", "shogi.ki2", "shogi.notation"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
-# The folder whose modules are imported by their command only and may import rsshogi. Others start without it.
-NEEDING_RSSHOGI = {"learn"}
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 
 CORE_ROOT = ROOT / "core_ext"
@@ -77,10 +75,9 @@ def test_core_imports_only_lower_modules() -> None:
 def test_program_imports_only_public_modules() -> None:
     """It imports neither the rest of the core nor tests, benches and oracles."""
     for path in PRODUCT:
-        optional = set() if path.relative_to(ROOT).parts[1] in NEEDING_RSSHOGI else {"rsshogi"}
         for name in imports(path):
             package, _, module = name.partition(".")
-            assert package not in {"tests", "bench", "cshogi"} | optional, (path, name)
+            assert package not in {"tests", "bench", "cshogi", "rsshogi"}, (path, name)
             assert package != "core_ext" or module.startswith(tuple(PUBLIC)), (path, name)
 
 

@@ -18,8 +18,8 @@ from tests.programs import ROOT, run_engine
 from tests.project.pages import LINK, PAGES, READMES, USI, anchors, code, find_commands, option_rows, prose, read
 from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options
 
-PYTHON = read(ROOT / "docs" / "python.md")
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", PYTHON, re.M | re.S)
+PYTHON, RESEARCH = (read(ROOT / "docs" / name) for name in ("python.md", "research.md"))
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", PYTHON + RESEARCH, re.M | re.S)
 KIF = "手合割：平手\n手数----指手---------消費時間--\n1 ７六歩(77)\n2 ３四歩(33)\n3 ２六歩(27)\n4 投了\n"
 
 
@@ -86,7 +86,7 @@ def test_programs_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     names: dict[str, Any] = {}
-    exec(compile(program.replace("100_000", "5_000"), "docs/python.md", "exec"), names)
+    exec(compile(program.replace("100_000", "5_000"), "docs", "exec"), names)
     assert capsys.readouterr().out.strip()
 
 

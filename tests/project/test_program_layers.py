@@ -22,7 +22,7 @@ LAYERS: dict[str, str] = {
     "analysis": "judgement analyst words tactics reasons kif puzzles page terminal suite analyze",
     "book_tool": "tree grow command",
     "learn": "settings game player cluster workers files checkpoint",
-    "learn.corpus": "packed packed_games sources chances buckets build batches",
+    "learn.corpus": "packed packed_games sources positions dataset chances buckets build batches",
     "learn ": "game_file selfplay training kpp",
     "learn.nnue": "inputs device model export train",
     "learn  ": "command",

@@ -1,4 +1,4 @@
-"""Packed positions in the formats of other trainers; rsshogi packs and unpacks the positions themselves.
+"""Packed positions in the formats of other trainers, also as types of numpy, with the names of cshogi's and dlshogi's.
 
 All numbers are little-endian, scores are centipawns for the side to move.
 
@@ -16,16 +16,29 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from rsshogi import core
+import numpy as np
 
-from core_ext.board import Board
+from core_ext.board import Board, move_from_usi, move_to_usi
+from usi_engine import features
 from usi_engine.learn.game import ScoredGame, SourceError, clamped_score
 from usi_engine.records.faults import Fault
 
 PSV, HCPE = struct.Struct("<32shHHbx"), struct.Struct("<32shHBx")
 HCPE3, HCPE3_MOVE, CANDIDATE = struct.Struct("<32sHBB"), struct.Struct("<HhH"), 4
+PSV_TYPE = np.dtype([
+    ("sfen", "u1", 32), ("score", "<i2"), ("move", "<u2"), ("gamePly", "<u2"), ("game_result", "i1"), ("padding", "u1"),
+])  # fmt: skip
+HCPE_TYPE = np.dtype([
+    ("hcp", "u1", 32), ("eval", "<i2"), ("bestMove16", "<u2"), ("gameResult", "i1"), ("dummy", "u1"),
+])  # fmt: skip
+HCPE3_TYPE = np.dtype([("hcp", "u1", 32), ("moveNum", "<u2"), ("result", "u1"), ("opponent", "u1")])
+HCPE3_MOVE_TYPE = np.dtype([("selectedMove16", "<u2"), ("eval", "<i2"), ("candidateNum", "<u2")])
+HCPE3_VISITS_TYPE = np.dtype([("move16", "<u2"), ("visitNum", "<u2")])
+# The moves of the core by the bits of YaneuraOu (psv) and Apery.
+WORDS = np.arange(1 << 16, dtype=np.uint16)
+YANEURAOU, APERY = features.from_yaneuraou(WORDS).tolist(), features.from_cshogi(WORDS).tolist()
 PSV_RESULTS = {0: 0, 1: 1, -1: -1}
 HCPE_RESULTS = {0: 0, 1: 1, 2: -1}  # to that of a ScoredGame
 LONGEST = 0x10  # dlshogi's GAMERESULT_MAXMOVE, 0x16, is a draw whose low bits are those of a win
@@ -33,21 +46,6 @@ BLOCK = 1024  # positions in a chunk
 TOGETHER = 128  # positions that are held out together; it divides BLOCK
 GAMES = 16  # games in a chunk
 MAX_MOVES = 593  # in a position
-
-
-def unpacked_sfen(packed: bytes, huffman: bool) -> str:
-    """Return the sfen of a packed position. SourceError if it is not a position."""
-    board = core.Board()
-    try:
-        board.set_hcp(packed) if huffman else board.set_packed_sfen(packed)
-    except ValueError as error:
-        raise SourceError(f"not a position: {error}") from None
-    return str(board.to_sfen())
-
-
-def unpacked_move(bits: int, apery: bool) -> str:
-    """Return the USI text of a move; text that is not a legal move if the bits are wrong."""
-    return str(core.AperyMove(bits).to_move() if apery else core.Move(bits))
 
 
 def unpacked_result(results: dict[int, int], value: int) -> int:
@@ -63,23 +61,23 @@ def hcpe_result(value: int) -> int:
 
 
 def unpack_psv(value: bytes) -> ScoredGame:
-    """Read a position as a game of one move. SourceError."""
+    """Read a position as a game of one move. ValueError."""
     packed, score, move, ply, result = PSV.unpack(value)
-    start = f"{unpacked_sfen(packed, huffman=False).rpartition(' ')[0]} {max(ply, 1)}"
+    start = f"{Board.from_psv(packed).sfen().rpartition(' ')[0]} {max(ply, 1)}"
     sign = 1 if start.split()[1] == "b" else -1
     won = unpacked_result(PSV_RESULTS, result)
-    return ScoredGame(start, [unpacked_move(move, apery=False)], [clamped_score(score)], sign * won)
+    return ScoredGame(start, [move_to_usi(YANEURAOU[move])], [clamped_score(score)], sign * won)
 
 
 def unpack_hcpe(value: bytes) -> ScoredGame:
-    """Read a position, whose ply is not stored, as a game of one move. SourceError."""
+    """Read a position, whose ply is not stored, as a game of one move. ValueError."""
     packed, score, move, result = HCPE.unpack(value)
-    start = unpacked_sfen(packed, huffman=True)
-    return ScoredGame(start, [unpacked_move(move, apery=True)], [clamped_score(score)], hcpe_result(result))
+    start = Board.from_hcp(packed).sfen()
+    return ScoredGame(start, [move_to_usi(APERY[move])], [clamped_score(score)], hcpe_result(result))
 
 
 def unpack_hcpe3(value: bytes) -> ScoredGame:
-    """Read a game. SourceError."""
+    """Read a game. ValueError."""
     packed, plies, result, _ = HCPE3.unpack_from(value)
     at = HCPE3.size
     moves: list[str] = []
@@ -87,11 +85,11 @@ def unpack_hcpe3(value: bytes) -> ScoredGame:
     for _ in range(plies):
         move, score, candidates = HCPE3_MOVE.unpack_from(value, at)
         at += HCPE3_MOVE.size + candidates * CANDIDATE
-        moves.append(unpacked_move(move, apery=True))
+        moves.append(move_to_usi(APERY[move]))
         scores.append(clamped_score(score) if candidates else None)
     if at > len(value):
         raise SourceError(f"cut off after {len(value)} bytes")
-    return ScoredGame(unpacked_sfen(packed, huffman=True), moves, scores, hcpe_result(result))
+    return ScoredGame(Board.from_hcp(packed).sfen(), moves, scores, hcpe_result(result))
 
 
 def read_blocks(path: Path, size: int) -> Iterator[list[bytes]]:
@@ -135,47 +133,39 @@ def decode(values: list[bytes], game_of: Callable[[bytes], ScoredGame]) -> Itera
             yield game_of(value)
         except struct.error:
             yield Fault(f"cut off after {len(value)} bytes")
-        except SourceError as error:
+        except ValueError as error:
             yield Fault(str(error))
 
 
 @dataclass(frozen=True)
-class PackedPosition:
-    """A position to pack, with the move played in it."""
+class ScoredPosition:
+    """A position with the move played in it, its score for the side to move, and the result for Black."""
 
-    board: Any  # rsshogi's
-    move: Any
-    score: int  # for the side to move
-    ply: int
-    result: int  # for Black
-    black: bool  # whether Black is to move
+    board: Board
+    move: str
+    score: int
+    result: int
 
 
-def pack_psv(position: PackedPosition) -> bytes:
-    result = position.result if position.black else -position.result
-    packed = bytes(position.board.to_packed_sfen())
-    return PSV.pack(packed, position.score, position.move.value, min(position.ply, 0xFFFF), result)
+def pack_psv(position: ScoredPosition) -> bytes:
+    board = position.board
+    move, result = features.to_yaneuraou(move_from_usi(position.move)), position.result * (-1 if board.turn else 1)
+    return PSV.pack(board.to_psv(), position.score, move, min(board.ply, 0xFFFF), result)
 
 
-def pack_hcpe(position: PackedPosition) -> bytes:
-    result = {1: 1, -1: 2, 0: 0}[position.result]
-    packed = bytes(position.board.to_hcp())
-    return HCPE.pack(packed, position.score, position.move.to_apery().value, result)
+def pack_hcpe(position: ScoredPosition) -> bytes:
+    move, result = features.to_cshogi(move_from_usi(position.move)), {1: 1, -1: 2, 0: 0}[position.result]
+    return HCPE.pack(position.board.to_hcp(), position.score, move, result)
 
 
-WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": pack_psv, ".bin": pack_psv, ".hcpe": pack_hcpe}
+WRITERS: dict[str, Callable[[ScoredPosition], bytes]] = {".psv": pack_psv, ".bin": pack_psv, ".hcpe": pack_hcpe}
 
 
-def packed_positions(game: ScoredGame) -> Iterator[PackedPosition]:
-    """Yield the scored positions of a game. ValueError for an illegal move or a missing king."""
+def scored_positions(game: ScoredGame) -> Iterator[ScoredPosition]:
+    """Yield the scored positions of a game. ValueError for an illegal move."""
     board = Board(game.start)
-    if None in (board.king_square(0), board.king_square(1)):
-        raise SourceError(f"a king is missing in '{game.start}'")
-    twin = core.Board(board.sfen())
-    for text, score in zip(game.moves, game.scores, strict=True):
-        ply, black = board.ply, board.turn == 0
-        board.push(text)
-        move = core.Move.from_usi(text)
+    for move, score in zip(game.moves, game.scores, strict=True):
+        before = board.copy()
+        board.push(move)
         if score is not None:
-            yield PackedPosition(twin, move, clamped_score(score), ply, game.result, black)
-        twin.apply_move(move)
+            yield ScoredPosition(before, move, clamped_score(score), game.result)
