@@ -217,13 +217,6 @@ def test_unusable_items_are_counted_and_the_first_is_named(teacher: Path, tmp_pa
     assert card["training"] == build_corpus([teacher], tmp_path / "good")["training"]
 
 
-def test_an_error_leaves_no_half_corpus(teacher: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "corpus"
-    with pytest.raises(OSError, match="none"):
-        build_corpus([teacher, tmp_path / "none.tsv"], folder)
-    assert not list(folder.iterdir())
-
-
 @pytest.mark.parametrize(
     ("text", "every", "reason"),
     [("nothing\n", 50, "1 not used; the first: .*'nothing'"), ("", 50, "$"), (random_game(1), 1, "$")],

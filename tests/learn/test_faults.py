@@ -16,17 +16,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION, check_positions
+from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
 from core_ext.training import Trainer
 from tests.damage import accepted, random_flips
 from tests.learn.helpers import RATES, SMALL, build_corpus, items_of, read_games
 from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
-from usi_engine.learn.command import main
+from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import SourceError
-from usi_engine.learn.kpp import KppTraining
 from usi_engine.learn.settings import TrainKpp
 
 NETWORK = "SFNN_ka2_1024_7_64_k3k3"
@@ -42,14 +41,14 @@ OUT_OF_RANGE: list[Setting] = [
 def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
     """Run a command that must fail; return the one line of its message."""
 
-    def run(*arguments: str | Path) -> str:
+    def refused(*arguments: str | Path) -> str:
         capsys.readouterr()
         assert main([str(argument) for argument in arguments]) == 2
         said = capsys.readouterr().err
         assert said.endswith("\n") and said.count("\n") == 1, said
         return said
 
-    return run
+    return refused
 
 
 @pytest.fixture
@@ -100,73 +99,54 @@ def test_repeated_pieces_and_missing_values_are_refused(positions: Positions) ->
 # ---- corpora ----
 
 
-@pytest.mark.parametrize("name", [TRAINING, HELD_OUT])
-def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
-    out = tmp_path / "out.kpp"
-    train = ("train", corpus, "--out", out, "--network", "P", "--epochs", "1")
-    positions = np.fromfile(corpus / name, TRAINING_POSITION)
-    positions["pieces"][9, 3] = 40000
-    positions.tofile(corpus / name)
-    assert f"{corpus / name}: position 10 is damaged: piece number 40000" in refusal(*train)
-    (corpus / name).write_bytes(positions[:9].tobytes())
-    assert f"{corpus / name} has 9 positions, but {CARD} says {len(positions)}" in refusal(*train)
-    (corpus / name).write_bytes(positions[:9].tobytes()[:-1])
-    assert f"{corpus / name} is damaged: it ends within position 9" in refusal(*train)
-    assert not out.exists()
+Mutate = Callable[[bytes], bytes | None]
+NINE = 9 * TRAINING_POSITION.itemsize
+WRONG_PIECE = NINE + 12 + 2 * 3
+CHECKPOINT_FILE = f"out.kpp.run/{CHECKPOINT}"
+# Weights to train, a file, its new contents and the fault. The checkpoint is that of out.kpp.
+DAMAGE: list[tuple[str, str, Mutate, str]] = [
+    *(("new", CARD, lambda _, text=text: text.encode(), CARD)
+      for text in ("", "{", "[" * 100000, "[1]", '{"training": "many"}', "\0")),
+    ("new", CARD, lambda _: b"{}", f"{CARD} is of an older version"),
+    *(("new", name, lambda data: data[:NINE], f"{name} has 9 positions, but {CARD} says ")
+      for name in (TRAINING, HELD_OUT)),
+    ("new", TRAINING, lambda data: data[: NINE - 1], f"{TRAINING} is damaged: it ends within position 9"),
+    *(("new", name, lambda data: data[:WRONG_PIECE] + b"\x40\x9c" + data[WRONG_PIECE + 2 :],
+       f"{name}: position 10 is damaged: piece number 40000") for name in (TRAINING, HELD_OUT)),
+    ("new", TRAINING, lambda _: None, f"{TRAINING}: No such file"),
+    ("new", CARD, lambda _: None, f"{CARD}: No such file"),
+    ("out", CARD, lambda data: data.replace(b"games.tsv", b"others.tsv"), "belongs to another corpus"),
+    ("out", TRAINING, lambda data: data[:-96] + data[-96:].replace(b"\0", b"\1", 1), "belongs to another corpus"),
+    *(("out", CHECKPOINT_FILE, lambda data, part=part: part or data[: len(data) // 2], f"{CHECKPOINT} is damaged: ")
+      for part in (b"PK", b"\x93NUMPY", b"cos\nsystem\n.", b"")),
+    ("out", CHECKPOINT_FILE, lambda data: data[:-30], f"{CHECKPOINT} is damaged: "),
+    ("out", CHECKPOINT_FILE, lambda _: b"", f"{CHECKPOINT} is damaged: No data left"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["", "{", "[" * 100000, "[1]", '{"training": "many"}', "\0"])
-def test_a_damaged_card_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, text: str) -> None:
-    (corpus / CARD).write_text(text)
-    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
+@pytest.fixture(scope="module")
+def trained(teacher: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a corpus and of weights that were trained from it."""
+    folder = tmp_path_factory.mktemp("trained")
+    build_corpus([teacher], folder, every=5)
+    run(TrainKpp(corpus=folder, out=folder / "out.kpp", network="P", epochs=1))
+    return folder
 
 
-def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
-    (corpus / CARD).write_text("{}")
-    assert f"{corpus / CARD} is of an older version" in refusal(*train)
-    (corpus / CARD).write_text(f'{{"result_unit": {RESULT_UNIT}}}')
-    (corpus / TRAINING).write_bytes(b"")
-    assert f"no positions in {corpus / TRAINING}" in refusal(*train)
-    (corpus / TRAINING).unlink()
-    assert str(corpus / TRAINING) in refusal(*train)
-    assert str(tmp_path / "none" / CARD) in refusal("train", tmp_path / "none", "--out", tmp_path / "out.kpp")
-
-
-def trained(corpus: Path, tmp_path: Path) -> KppTraining:
-    """Run a small training, which leaves its checkpoint in the folder of out.kpp."""
-    training = KppTraining(TrainKpp(corpus=corpus, out=tmp_path / "out.kpp", network="P", epochs=1))
-    training.run()
-    return training
-
-
-def train_again(corpus: Path, tmp_path: Path) -> list[str]:
-    """Return the command that continues this training."""
-    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--network", "P", "--epochs", "1"]
-
-
-def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    training, train = trained(corpus, tmp_path), train_again(corpus, tmp_path)
-    file = training.folder / CHECKPOINT
-    complete = file.read_bytes()
-    for data in (b"", b"PK", complete[: len(complete) // 2], b"\x93NUMPY", b"cos\nsystem\n.", complete[:-30]):
-        file.write_bytes(data)
-        assert f"{file} is damaged" in refusal(*train)
-
-
-def test_a_checkpoint_of_another_corpus_is_refused(
-    corpus: Path, teacher: Path, tmp_path: Path, refusal: Refusal
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_corpus_or_checkpoint_is_named(
+    trained: Path, refusal: Refusal, damage: tuple[str, str, Mutate, str]
 ) -> None:
-    """The corpus was built again, from files of other names or with other scores of as many positions."""
-    trained(corpus, tmp_path)
-    train = train_again(corpus, tmp_path)
-    card, positions = (corpus / CARD).read_text(), np.fromfile(corpus / TRAINING, TRAINING_POSITION)
-    (corpus / CARD).write_text(card.replace(teacher.name, "others.tsv"))
-    assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
-    (corpus / CARD).write_text(card)
-    positions["score"] += 1
-    positions.tofile(corpus / TRAINING)
-    assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
+    """A corpus that was built again, from files of other names or with other positions, is another one."""
+    out, name, mutate, fault = damage
+    before = (trained / name).read_bytes()
+    (trained / name).unlink() if (data := mutate(before)) is None else (trained / name).write_bytes(data)
+    try:
+        said = refusal("train", trained, "--out", trained / f"{out}.kpp", "--network", "P", "--epochs", "1")
+    finally:
+        (trained / name).write_bytes(before)
+    assert str(trained) in said and fault in said
+    assert not (trained / "new.kpp").exists()
 
 
 def test_an_error_without_a_text_means_a_cut_file(tmp_path: Path) -> None:
@@ -207,10 +187,9 @@ LIMITED = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-from usi_engine.learn.command import main
+from usi_engine.learn.command import main, run
 sys.exit(main(sys.argv[2:]))
 """
-TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--network", "P", "--epochs", "1"]
 
 
 def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
@@ -228,11 +207,7 @@ def files_below(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize(
     ("room", "arguments"),
     [
-        (100, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # a bucket
-        (20000, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # the joined file
-        (10, TRAIN),  # the curve
-        (500, TRAIN),  # the checkpoint
-        pytest.param(4000, TRAIN, marks=pytest.mark.slow),  # the weights
+        (20000, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),
         (300, ["selfplay", "--out", "OUT.tsv", "--games", "3", "--nodes", "20", "--weights", "material"]),
         (300, ["selfplay", "--out", "OUT.games", "--games", "9", "--nodes", "20", "--weights", "material"]),
         (300, ["rescore", "GAMES", "--out", "OUT.tsv", "--nodes", "20", "--weights", "material"]),

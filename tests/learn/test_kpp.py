@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from core_ext.engine import Worker
 from core_ext.training import LOGIT, king_zones
 from tests.conftest import NewWorker
 from tests.learn.helpers import RATES, build_corpus, noisy, random_game, sums_of, walked_positions, weights_of
-from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
+from usi_engine.evaluation.kpp_file import Folded, read_folded
 from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn import kpp
 from usi_engine.learn.corpus.chances import Positions
@@ -144,14 +143,6 @@ def test_exported_weights_are_read_back(new_worker: NewWorker) -> None:
     folded.pp[np.flatnonzero(folded.pp)[0]] += 2
     with pytest.raises(WeightsError, match="its inverse have different weights"):
         load_model(trainer, folded)
-
-
-@pytest.mark.slow  # a file of few weights: tests/eval/test_weights.py
-def test_saved_weights_are_read_back(tmp_path: Path, package: Folded) -> None:
-    path = tmp_path / "again.kpp"
-    few = replace(package, kpp=np.zeros_like(package.kpp))  # compressing all of them takes half a minute
-    save_weights(path, few, {})
-    assert same(read_folded(str(path)), few)
 
 
 @pytest.mark.slow

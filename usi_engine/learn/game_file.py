@@ -40,49 +40,39 @@ def complete_games(path: Path) -> Iterator[tuple[ScoredGame, int]]:
                 raise SourceError(f"{path}, line {number}: {error}; nothing is added to this file") from None
 
 
-class TextFile:
-    """A text file, open for appending. `keys` are those of the games in it; without any it begins with `head`."""
-
-    def __init__(self, path: Path, head: str) -> None:
-        self.keys: list[int] = []
-        end = 0
-        if path.exists():
-            for game, end in complete_games(path):  # noqa: B007  (used below)
-                self.keys.append(game.key)
-            os.truncate(path, end)
-        self._head = "" if end else head
-        self._file = path.open("a", encoding="utf-8")
-
-    def add(self, game: ScoredGame) -> None:
-        """Append a game."""
-        self._file.write(self._head + game.line)
-        self._head = ""
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
+def encode_lines(games: Iterable[ScoredGame], head: str = "") -> bytes:
+    """Return games as text, after this line."""
+    return (head + "".join(game.line for game in games)).encode()
 
 
-class PackedFile:
-    """A file of packed games, open for appending.
+class GameFile:
+    """A file of games, open for appending, which begins with the line `head`. `keys` are those of the games in it.
 
-    The last block is written again until it has BLOCK games, so the bytes do not depend on interruptions. If one ends
-    the process within WRITE_SECONDS or while it writes, the games of that block must be played again.
+    The last block of packed games is written again until it has BLOCK games, so the bytes do not depend on
+    interruptions. If one ends the process within WRITE_SECONDS or while it writes, the games of that block must be
+    played again. In text each game is a block.
     """
 
     def __init__(self, path: Path, head: str) -> None:
+        packed = path.suffix.lower() == PACKED_SUFFIX
         self.keys: list[int] = []
         self._head = head  # of the first block
+        self._encode, self._size = (encode_block, BLOCK) if packed else (encode_lines, 1)
         self._games: list[ScoredGame] = []  # of the last block
         self._at, self._block = 0, b""  # where it begins, and its bytes in the file
         if path.exists():
-            self._read(path)
-            self._head = read_head(path) if self.keys else head
+            (self._read_packed if packed else self._read_text)(path)
         self._file = path.open("ab", buffering=0)
         self._unwritten, self._written = 0, time.monotonic()
         self._begin_block()
 
-    def _read(self, path: Path) -> None:
+    def _read_text(self, path: Path) -> None:
+        """Read the games and cut off what follows the last complete one. SourceError."""
+        for game, self._at in complete_games(path):
+            self.keys.append(game.key)
+        os.truncate(path, self._at)
+
+    def _read_packed(self, path: Path) -> None:
         """Read the games and cut off an incomplete last block. SourceError."""
         try:
             for self._at, packed in read_blocks(path):
@@ -93,20 +83,21 @@ class PackedFile:
         with path.open("rb") as file:
             file.seek(self._at)
             self._block = file.read()
+        self._head = read_head(path) if self.keys else self._head
 
     def _begin_block(self) -> None:
-        if len(self._games) >= BLOCK:
+        if len(self._games) >= self._size:
             self._at, self._block, self._games = self._file.seek(0, os.SEEK_END), b"", []
 
     def add(self, game: ScoredGame) -> None:
         """Append a game."""
         self._games.append(game)
         self._unwritten += 1
-        if len(self._games) >= BLOCK or time.monotonic() >= self._written + WRITE_SECONDS:
+        if len(self._games) >= self._size or time.monotonic() >= self._written + WRITE_SECONDS:
             self._write()
 
     def _write(self) -> None:
-        block = encode_block(self._games, "" if self._at else self._head)
+        block = self._encode(self._games, "" if self._at else self._head)
         try:
             self._replace(block)
         except OSError:
@@ -155,10 +146,10 @@ def reserved(path: Path, made: Mapping[str, Any], *suffixes: str, inputs: Iterab
 
 
 @contextmanager
-def appending(path: Path, head: str = "") -> Iterator[TextFile | PackedFile]:
+def appending(path: Path, head: str = "") -> Iterator[GameFile]:
     """Open a file of games at its end, without an incomplete last game or block. SourceError if it is another file."""
     with naming_errors(path):
-        file = PackedFile(path, head) if path.suffix.lower() == PACKED_SUFFIX else TextFile(path, head)
+        file = GameFile(path, head)
         try:
             yield file
         finally:

@@ -14,7 +14,7 @@ from usi_engine.usi.arguments import real, spin, whole
 
 NO_LEAVES = "none"
 KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
-MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
+MOST_SAMPLES = 50  # positions of one search of selfplay.SEARCH_NODES
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 # Up to so many nodes a full-width search plays as well, and its values are closer to those of deep searches
 # (docs/findings.md).

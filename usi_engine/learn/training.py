@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from usi_engine.files import KeptRows, atomic_write, make_folder, write_json
+from usi_engine.files import KeptRows, atomic_write, make_folder, naming_errors, write_json
 from usi_engine.learn import checkpoint
 from usi_engine.learn.checkpoint import Curve
 from usi_engine.learn.corpus.batches import PositionFile, fingerprint, load_card, training_file
@@ -19,19 +19,24 @@ from usi_engine.learn.files import HELD_OUT, check_output
 from usi_engine.learn.settings import Train
 from usi_engine.progress import POSITIONS, Progress
 
-CURVE, LOG = "curve.json", "log.jsonl"
+CURVE, LOG, EVENTS = "curve.json", "log.jsonl", "log.tfevents"  # the last for TensorBoard
 LOG_SECONDS = 10.0
 REPORT_SECONDS = 2.0
 REPORT_STEPS = 16  # between readings of the loss, which wait for the device
 
 
-def scalar_writer(folder: Path) -> Any:
-    """Return a writer of figures for TensorBoard, None if it is not installed."""
+def add_event(path: Path, positions: int, figures: dict[str, float]) -> None:
+    """Append figures to a file that TensorBoard shows, if it is installed. OSError."""
     try:
-        from tensorboard.summary import Writer  # noqa: PLC0415  (an extra)
+        from tensorboard.compat.proto import event_pb2, summary_pb2  # noqa: PLC0415  (an extra)
+        from tensorboard.summary.writer.record_writer import RecordWriter  # noqa: PLC0415
     except ImportError:
-        return None
-    return Writer(str(folder))
+        return
+    values = [summary_pb2.Summary.Value(tag=name, simple_value=value) for name, value in figures.items()]
+    summary = summary_pb2.Summary(value=values)
+    event = event_pb2.Event(wall_time=time.time(), step=positions, summary=summary)
+    with naming_errors(path), path.open("ab") as file:
+        RecordWriter(file).write(event.SerializeToString())
 
 
 class Log:
@@ -41,7 +46,7 @@ class Log:
     """
 
     def __init__(self, folder: Path, begun: int) -> None:
-        self._rows, self._scalars = KeptRows(folder / LOG), scalar_writer(folder)
+        self._rows, self._events = KeptRows(folder / LOG), folder / EVENTS
         self._positions, self._at = begun, time.monotonic()  # of the last row
 
     def add(self, positions: int, loss: float, rate: float, epoch_ends: bool) -> None:
@@ -51,15 +56,12 @@ class Log:
             speed = round((positions - self._positions) / max(seconds, 1e-3))
             row = {"loss": loss, "rate": rate, "positions_a_second": speed}
             self._rows.add({"time": round(time.time()), "positions": positions} | row)
-            self.draw(positions, row)
+            self.show(positions, row)
             self._positions, self._at = positions, self._at + seconds
 
-    def draw(self, positions: int, figures: dict[str, float]) -> None:
-        """Give figures to TensorBoard."""
-        if self._scalars:
-            for name, value in figures.items():
-                self._scalars.add_scalar(name, value, positions)
-            self._scalars.flush()
+    def show(self, positions: int, figures: dict[str, float]) -> None:
+        """Give figures to TensorBoard. OSError."""
+        add_event(self._events, positions, figures)
 
 
 class TrainingRun(ABC):
@@ -146,7 +148,7 @@ class TrainingRun(ABC):
         point = {"epoch": float(self.done // self.epoch_size), "positions": float(self.done), **self.figures()}
         self.curve.append(point)
         write_json(self.folder / CURVE, self.curve)
-        log.draw(self.done, {f"held_out/{name}": value for name, value in point.items()})
+        log.show(self.done, {f"held_out/{name}": value for name, value in point.items()})
         figures = (f"{name} {value:.4g}" if value < 1e4 else f"{name} {value:.0f}" for name, value in point.items())
         print(", ".join(figures), flush=True)
 

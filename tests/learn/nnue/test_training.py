@@ -139,9 +139,9 @@ def test_tensorboard_reads_the_log(corpus: Path, tmp_path: Path) -> None:
     events = EventAccumulator(str(training.folder)).Reload()
     rows = KeptRows(training.folder / LOG).rows
     for name in ("loss", "rate", "positions_a_second"):
-        found = [(event.step, event.tensor_proto.float_val[0]) for event in events.Tensors(name)]
+        found = [(event.step, event.value) for event in events.Scalars(name)]
         assert found == [(row["positions"], pytest.approx(row[name])) for row in rows]
-    shown = [event.tensor_proto.float_val[0] for event in events.Tensors("held_out/divergence")]
+    shown = [event.value for event in events.Scalars("held_out/divergence")]
     assert shown == pytest.approx([point["divergence"] for point in training.curve])
 
 
