@@ -48,6 +48,7 @@ def move_by_keyboard(page: Page, usi: str) -> None:
 
 def play(page: Page, moves: list[str], before: int = 0) -> None:
     """Make moves of both sides; the first one by keyboard."""
+    expect(page.locator("#terms")).to_be_hidden()
     for ply, usi in enumerate(moves, before + 1):
         (move_by_keyboard if ply == 1 else move)(page, usi)
         expect(page.locator("#moveList button")).to_have_count(ply)

@@ -206,9 +206,12 @@ def test_files_of_the_page(pages: Pages) -> None:
 
 
 def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
-    opened.append(pages := Pages())
+    """The engine, at a level for people, takes its time."""
+    opened.append(pages := Pages(level=3, seconds=0.3))
+    begun = time.monotonic()
     assert pages.act("move", move="7g7f") == ""
     state = pages.until("ply", 2)
+    assert time.monotonic() - begun > 0.25
     assert state["legal"] and not state["thinking"]
     page = pages.request("")[1].decode()
     data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])  # type: ignore[index]
