@@ -1,5 +1,7 @@
 """Reading game records: every format, both encodings, handicaps, faults with their place."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of
 from usi_engine import Game, parse_record
 from usi_engine.records import csa
 from usi_engine.records.formats import LARGEST_TEXT, decoded
+from usi_engine.records.games import read_games
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -122,3 +125,23 @@ def test_python_reads_and_writes_records(kind: str) -> None:
 def test_faults_of_texts_and_moves(faulty: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         faulty()
+
+
+def test_several_processes_read_a_folder_as_one() -> None:
+    """The games, with variations, times and comments, and the faults come in the same order."""
+    found: list[list[str]] = []
+    for workers in (1, 2):
+        items = list(read_games(RECORDS, workers))
+        found.append([item.to("kif") + item.name if isinstance(item, Game) else str(item) for item in items])
+    assert found[0] == found[1] and len(found[0]) > 20
+    with pytest.raises(ValueError, match="max_workers"):
+        list(read_games(RECORDS, 0))
+
+
+def test_a_long_game_is_pickled_and_copied() -> None:
+    game = Game.from_moves(["7g7f", "3c3d"] + ["2h3h", "8b7b", "3h2h", "7b8b"] * 500, end="CHUDAN")
+    game.root.variations[0].comment, game.main_line[5].milliseconds = "a", 7
+    game.root.add("2g2f", 3, "b").add("8c8d")
+    for again in (pickle.loads(pickle.dumps(game)), copy.deepcopy(game)):
+        assert again.to("kif") == game.to("kif") and again.path == game.path
+        assert again.root is not game.root and again.times == game.times

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import cast
 
+from usi_engine import language
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, End
@@ -25,6 +31,8 @@ from usi_engine.records.formats import (
 from usi_engine.records.tree import Node, Record
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import STARTPOS
+
+FILES_TOGETHER, WAITING_PARTS = 64, 4  # files that a process reads at a time; such parts for each process
 
 
 @dataclass(kw_only=True)
@@ -101,10 +109,11 @@ class Game(Record):
         return printable(black), printable(white)
 
 
-def read_games(path: Path) -> Iterator[Game | RecordError]:
+def read_games(path: Path, workers: int = 1) -> Iterator[Game | RecordError]:
     """Yield the games of a file, or of all records in a folder and those in it, in the order of their names.
 
-    A fault takes the place of its game, or of all games if the file cannot be read.
+    A fault takes the place of its game, or of all games if the file cannot be read. The files of a folder are read by
+    this process, or by several `workers`.
     """
     if not path.is_dir():
         yield from games_of_file(path)
@@ -112,8 +121,36 @@ def read_games(path: Path) -> Iterator[Game | RecordError]:
     files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
     if not files:
         yield RecordError(_("{path}: no game records in this folder (KIF, KI2, CSA, JKF, USI)").format(path=path))
-    for file in files:
-        yield from games_of_file(file)
+    if workers == 1:
+        yield from (game for file in files for game in games_of_file(file))
+    else:
+        yield from games_of_workers(files, workers)
+
+
+def games_of_workers(files: list[Path], workers: int) -> Iterator[Game | RecordError]:
+    """Yield the games and faults of files, which several processes read; ValueError for no process."""
+    parts, waiting = iter(range(0, len(files), FILES_TOGETHER)), deque[Future[list[Game | RecordError]]]()
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (language.chosen(),))
+    try:
+        while True:
+            for at in islice(parts, WAITING_PARTS * workers - len(waiting)):
+                waiting.append(pool.submit(games_of_files, files[at : at + FILES_TOGETHER]))
+            if not waiting:
+                return
+            yield from waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def begin_worker(chosen: str) -> None:
+    """Prepare a process: Ctrl-C is its parent's."""
+    language.choose(chosen)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def games_of_files(files: list[Path]) -> list[Game | RecordError]:
+    """Return the games and faults of files."""
+    return [game for file in files for game in games_of_file(file)]
 
 
 def games_of_file(path: Path) -> Iterator[Game | RecordError]:
@@ -160,12 +197,16 @@ def parse_record(text: str) -> Game:
     return cast(Game, games[0])
 
 
-def load_games(path: str | os.PathLike[str], on_fault: Callable[[RecordError], object] | None = None) -> Iterator[Game]:
+def load_games(
+    path: str | os.PathLike[str], on_fault: Callable[[RecordError], object] | None = None, workers: int = 1
+) -> Iterator[Game]:
     """Yield the games of a file in KIF, KI2, CSA, JKF or USI, or of all such files in a folder and those in it.
 
-    A fault is a RecordError, a ValueError of one line, and is raised or passed to `on_fault`.
+    A fault is a RecordError, a ValueError of one line, and is raised or passed to `on_fault`. With several `workers`,
+    as many processes read the files of a folder, and the games come in the same order; a program that uses them must
+    begin with `if __name__ == "__main__":`, as for `multiprocessing`.
     """
-    for game in read_games(Path(path)):
+    for game in read_games(Path(path), workers):
         if isinstance(game, Game):
             yield game
         elif on_fault:

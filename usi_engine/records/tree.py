@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import load_core
 from usi_engine.records.ends import End, result_of
@@ -138,6 +138,16 @@ class Record:
     header: dict[str, str] = field(default_factory=dict)
     fault: Fault | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the nodes as a list: nested, those of a long game would be too deep."""
+        nodes = list(self.root.nodes())
+        places: dict[Node | None, int] = {node: place for place, node in enumerate(nodes)}
+        rows = [
+            (node.move, node.milliseconds, node.comment, places.get(node.parent, -1), node.end, node.analysis)
+            for node in nodes
+        ]
+        return restored, (type(self), {**vars(self), "root": None}, rows)
+
     @property
     def main_line(self) -> list[Node]:
         """The nodes of the main line after the start."""
@@ -199,6 +209,19 @@ class Record:
     def count_variations(self) -> int:
         """Return the number of variations beside the main lines."""
         return sum(len(node.alternatives()) for node in self.root.nodes())
+
+
+def restored(kind: type[Record], values: dict[str, Any], rows: Iterable[tuple[Any, ...]]) -> Record:
+    """Return the record of `Record.__reduce__`."""
+    nodes = list[Node]()
+    for move, milliseconds, comment, place, end, analysis in rows:
+        parent = nodes[place] if nodes else None
+        node = parent.add(move, milliseconds, comment) if parent else Node(move, milliseconds, comment)
+        node.end, node.analysis = end, analysis
+        nodes.append(node)
+    record = kind.__new__(kind)
+    vars(record).update(values, root=nodes[0])
+    return record
 
 
 class Builder:
