@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context, parent_process
-from multiprocessing.synchronize import Event
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any, Generic, Protocol, TypeVar
 
 POLL_SECONDS = 0.02
@@ -108,11 +108,11 @@ class Processes:
         self._work, self._processes = work, processes
         self._tasks: list[_ProcessTask] = []  # not known to be finished
         self._context = get_context("spawn")
-        self._no_longer = self._context.Event()  # set if unfinished tasks are not wanted
+        self._alive, self._end = self._context.Pipe(duplex=False)  # a process ends when the end is closed
         self._start()
 
     def _start(self) -> None:
-        initial = self._work, self._no_longer
+        initial = self._work, self._alive
         self.executor = ProcessPoolExecutor(self._processes, self._context, _start, initial)
 
     def submit(self, task: Any) -> Pending:
@@ -133,7 +133,7 @@ class Processes:
 
     def close(self) -> None:
         if not all(task.done() for task in self._tasks):
-            self._no_longer.set()
+            self._end.close()
         self.executor.shutdown(cancel_futures=True)
 
 
@@ -172,26 +172,18 @@ _work: list[Work[Any, Any, Any]] = []
 _state: list[Any] = []
 
 
-def _start(work: Work[Any, Any, Any], no_longer: Event) -> None:
-    """Prepare a worker process: it ends silently at Ctrl-C, which it may receive too, with its parent, or if its tasks
-    are `no_longer` wanted.
+def _start(work: Work[Any, Any, Any], alive: Connection) -> None:
+    """Prepare a worker process: it ends silently at Ctrl-C, which it may receive too, and when the other end of `alive`
+    is closed: because its tasks are no longer wanted, or because its parent has ended.
     """
     _work.append(work)
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    threading.Thread(target=_end_after, args=(no_longer,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
 
 
-def _end_after(event: Event) -> None:
-    event.wait()
-    os._exit(130)
-
-
-def _end_with_parent() -> None:
+def _end_with(alive: Connection) -> None:
     try:
-        parent = parent_process()
-        if parent is not None:
-            parent.join()
+        alive.poll(None)
     finally:
         os._exit(1)
 
