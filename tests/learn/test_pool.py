@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.pool_work import die_at_first, new_counter, slow_square, wait_until_there
-from usi_engine.learn.workers import WAITING_TASKS, Work
+from tests.learn.pool_work import die_at_first, new_counter, slow_square, wait_for, wait_until_there
+from usi_engine.learn.workers import WAITING_TASKS, Processes, Work
 
 WORK = Work(new_counter, (100,), slow_square)
 
@@ -98,6 +98,19 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     wait_until(lambda: not any(is_running(int(file.read_text())) for file in files))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a signal of POSIX")
+def test_processes_end_with_tasks_that_are_not_wanted(tmp_path: Path) -> None:
+    """Also if one was killed, as by Ctrl-C in a terminal."""
+    files = [tmp_path / "one", tmp_path / "two"]
+    processes = Processes(Work(new_counter, (0,), wait_for), 2)
+    for file in files:
+        processes.submit(str(file))
+    wait_until(lambda: all(file.exists() and file.read_text() for file in files))
+    os.kill(int(files[0].read_text()), signal.SIGKILL)
+    processes.close()
+    assert not any(is_running(int(file.read_text())) for file in files)
 
 
 def wait_until(condition: object, seconds: float = 60) -> None:
