@@ -166,7 +166,7 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
     [
         (["bogus"], "unknown command 'bogus'"),
         (["perft", "x"], "perft needs a depth from 1 to 64, not 'x'"),
-        (["position", "startpos", "moves", "7g7g", "perft", "1"], "position refused: move 1 '7g7g': illegal move"),
+        (["position", "startpos", "moves", "7g7g", "perft", "1"], "position refused: move 1 '7g7g': not a move"),
         (["position sfen 9/9 b - 1", "d"], "position refused: "),
         (["b\nog"], "unknown command 'b\\x0aog'"),
         (["pley"], "unknown command 'pley'; did you mean 'play'?"),

@@ -12,7 +12,6 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from core_ext.replay import push_csa
 from core_ext.shogi.ki2 import square_of
 from usi_engine.clock import TimeControl
 from usi_engine.core import load_core
@@ -155,6 +154,8 @@ class Reader(Builder):
 
     def add_moves(self, parts: Sequence[tuple[str, ...]]) -> int:
         """Make the moves of parts that follow each other, up to the first that is not legal; return how many."""
+        from core_ext.replay import push_csa  # noqa: PLC0415  (the core is loaded by load_core)
+
         self.begin()
         if self.stopped or self.path[-1].end:
             return 0

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from core_ext.replay import push_kif
 from core_ext.shogi.ki2 import MOVE, read_move
 from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.records.ends import BY_WORD, LOSSES, RESULT, end_of_result
@@ -116,6 +115,8 @@ class Reader(Builder):
 
     def add_moves(self, parts: Sequence[tuple[str, ...]]) -> int:
         """Make the moves of parts that follow each other, up to the first that is not legal; return how many."""
+        from core_ext.replay import push_kif  # noqa: PLC0415  (the core is loaded by load_core)
+
         first, is_over = len(self.path) + self.first - 1, self.path[-1].end and not self.branches
         if self.stopped or is_over or [int(part[1]) for part in parts] != [*range(first, first + len(parts))]:
             return 0
