@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup play run build probes test test-slow test-all test-learn test-page test-records debug sanitize threads \
+.PHONY: help setup play run build probes test test-slow test-all test-learn test-page test-records examples debug sanitize threads \
 	fuzz fuzz-sanitize fuzz-coverage soak arm wine folder-windows coverage coverage-core perft signature bench figures pictures match lint \
 	format untranslated annotate sdist wheel folder release clean
 
@@ -15,6 +15,7 @@ help:
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
 	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
 	@echo "make test-page  tests of the pages in a browser (needs chromium); pictures: pictures of all pages in build/pictures"
+	@echo "make examples   checks of the environments in examples/research (installs gymnasium, PettingZoo, OpenSpiel)"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan; threads: a search under TSan"
 	@echo "make fuzz       random conversations, damaged files, misuse of the core, coverage-guided fuzz of readers (SECONDS=600 SEED=N)"
 	@echo "make fuzz-sanitize, fuzz-coverage: parts of it; soak: many games (GAMES=2000)"
@@ -46,7 +47,7 @@ $(VENV)/.done: pyproject.toml bootstrap.py
 	@touch $@
 
 # Optional dependencies, as named in pyproject.toml.
-EXTRAS := test lint records coverage charts folder fuzz page
+EXTRAS := test lint records coverage charts folder fuzz page examples
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
@@ -96,6 +97,10 @@ test-slow: $(VENV)/.test probes
 
 test-all: $(VENV)/.test probes
 	$(SHARED) -m ''
+
+# The environments of examples/research and their libraries' own checks of them.
+examples: $(VENV)/.examples build
+	cd examples/research && for name in gymnasium_env pettingzoo_env openspiel_game; do $(abspath $(PY)) $$name.py || exit 1; done
 
 # Random records in all formats, read by tsshogi and json-kifu-format (npm), python-shogi and cshogi: about ten minutes.
 test-records: $(VENV)/.records build
