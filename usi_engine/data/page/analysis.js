@@ -2,12 +2,12 @@
 
 import {ShogiBoard} from "./board.js";
 import {WinGraph} from "./graph.js";
-import {GRADE_NAMES, SIDE_NAMES, _, clockText, copyText, data, h, nextOf, saveText, svg} from "./page.js";
-import {PIECE_STYLES, Position} from "./position.js";
+import {_, clockText, data, h, nextOf, svg} from "./page.js";
+import {MARKS, drawBar, drawRecord, drawSummary, stepsOf} from "./panels.js";
+import {PIECE_STYLES} from "./position.js";
 import {PuzzlePlayer} from "./puzzle.js";
 
 const game = data, {nodes} = game;
-const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
 // In the order in which they are shown.
 const LINE_NAMES = {better: _("Better"), refutation: _("Refutation"), best: _("Best line"), candidate: _("Other move")};
 const LINE_ORDER = Object.keys(LINE_NAMES);
@@ -59,15 +59,6 @@ function goToEnd() {
   else goTo(nodes.length - 1);
 }
 
-// Return the steps of a line of USI moves from a position.
-function stepsOf(sfen, moves, names) {
-  let position = new Position(sfen);
-  return moves.map((usi, index) => {
-    position = position.apply(usi);
-    return {sfen: position.sfen(), usi, name: names[index], node: null};
-  });
-}
-
 const isMistake = node => Boolean(node.grade) && node.grade !== "inaccuracy";
 
 // Go to the next move that passes the test, or to the previous one if `by` is -1; `around`: wrap at the ends.
@@ -94,7 +85,7 @@ function render() {
   const place = line ? line.steps[line.index] : nodes[ply], onNode = !line || line.steps[line.index].node;
   board.show(place.sfen, {last: place.usi, arrows: onNode ? arrowsOf(shown.node) : [], check: Boolean(onNode && shown.node.check)});
   drawNames();
-  drawBar(shown.node);
+  drawBar(at("bar"), shown.node.win, turned);
   drawBanner();
   graph.moveTo(ply);
   drawNow(shown);
@@ -117,26 +108,7 @@ function drawNames() {
   }
 }
 
-function drawBar(node) {
-  const bar = at("bar");
-  bar.hidden = node.win === null;
-  if (bar.hidden) return;
-  const black = Math.round(node.win), white = 100 - black;
-  bar.setAttribute("aria-label", _("Black {black} %, White {white} %", {black, white}));
-  if (!bar.firstChild) bar.append(h("span", {class: "black"}), h("span", {class: "white"}));
-  bar.style.flexDirection = turned ? "row-reverse" : "row";
-  for (const [side, share] of [["black", black], ["white", white]]) {
-    const part = bar.querySelector(`.${side}`);
-    part.style.flexGrow = Math.max(share, 0.01);
-    part.style.padding = share < 12 ? "0" : "";
-    part.style.textAlign = (side === "black") === turned ? "right" : "left";
-    part.textContent = share < 12 ? "" : `${side === "black" ? "☗" : "☖"} ${share} %`;
-  }
-}
-
-function moveText(node) {
-  return node.move ? `${node.number} ${node.move} ${node.text} ${node.gradeText}` : _("Start");
-}
+const moveText = node => node.move ? `${node.number} ${node.move} ${node.text} ${node.gradeText}` : _("Start");
 
 function drawNow({node, before, owner, key}) {
   const quality = node.best ? _("best move") : node.book ? _("book move") : "";
@@ -243,25 +215,7 @@ function drawCurrentRow() {
   if (top < 30 || top > list.clientHeight - 40) list.scrollTop += top - list.clientHeight / 2;
 }
 
-// ---- summary, puzzles, record ----
-
-function buildSummary() {
-  const sides = ["black", "white"], summary = game.summary;
-  const row = (name, cell, kind = "") => h("tr", {class: kind}, h("th", {scope: "row"}, name), ...sides.map(side => h("td", {}, cell(side))));
-  const counted = grade => side => {
-    const count = summary[side][grade];
-    if (!count) return "0";
-    const next = () => goToNext(node => node.side === side && node.grade === grade, 1, true);
-    return h("button", {type: "button", class: grade, "aria-label": _("{count}, go to the next", {count}), onclick: next}, count);
-  };
-  const grades = Object.keys(MARKS).filter(grade => grade in summary.black);
-  at("summary").append(h("h2", {}, _("Summary")), h("table", {},
-    h("thead", {}, h("tr", {}, h("td", {}), ...sides.map(side => h("th", {scope: "col"}, `${side === "black" ? "☗" : "☖"} ${game.players[side] || SIDE_NAMES[side]}`)))),
-    h("tbody", {}, row(_("Accuracy"), side => summary[side].accuracy === null ? "" : `${Math.round(summary[side].accuracy)} %`, "accuracy"),
-      row(_("Mean loss, points"), side => summary[side].loss.toFixed(1)),
-      row(_("Best moves"), side => summary[side].best),
-      ...grades.map(grade => row(GRADE_NAMES[grade], counted(grade))))));
-}
+// ---- puzzles ----
 
 function buildPuzzles() {
   at("puzzles").hidden = !game.puzzles.length;
@@ -277,19 +231,6 @@ function startPuzzle(number) {
   at("bar").hidden = at("banner").hidden = true;
   puzzles.start(number);
   at("board-area").scrollIntoView({block: "nearest"});
-}
-
-function buildRecord() {
-  const items = [...game.headers, [_("Engine"), game.engine]].filter(([, value]) => value);
-  const status = h("p", {class: "status", role: "status"});
-  const copier = (label, text) => h("button", {type: "button", onclick: async () => { await copyText(text()); status.textContent = _("Copied."); }}, label);
-  const shownSfen = () => here.line ? here.line.steps[here.line.index].sfen : nodes[here.ply].sfen;
-  const name = `${game.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "game"}.kif`;
-  at("record").append(h("h2", {}, _("Record")),
-    h("dl", {}, ...items.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
-    h("div", {class: "buttons"}, copier(_("Copy SFEN"), shownSfen), copier(_("Copy KIF"), () => game.kif),
-      h("button", {type: "button", onclick: () => saveText(name, game.kif)}, _("Save KIF")), copier(_("Copy link to this move"), () => new URL(`#${here.ply}`, location.href).href)),
-    status);
 }
 
 // ---- controls ----
@@ -350,8 +291,8 @@ board = new ShogiBoard(at("board"));
 buildControls();
 buildGraph();
 buildMoves();
-buildSummary();
-buildRecord();
+drawSummary(at("summary"), game, (side, grade) => goToNext(node => node.side === side && node.grade === grade, 1, true));
+drawRecord(at("record"), game, () => ({ply: here.ply, sfen: here.line ? here.line.steps[here.line.index].sfen : nodes[here.ply].sfen}));
 buildPuzzles();
 listen();
 goTo(plyOfAddress());

@@ -10,10 +10,10 @@ export function drawTree(element, nodes, here, onPick) {
   for (const node of nodes) if (node.parent !== null) children.get(node.parent).push(node);
   const focused = element.contains(document.activeElement);
   element.replaceChildren(...lineOf(nodes[0], children, here, onPick));
-  const chip = element.querySelector("[aria-current]");
-  if (focused && chip) chip.focus();
-  if (!chip) return;
-  const top = chip.getBoundingClientRect().top - element.getBoundingClientRect().top;  // only the list scrolls
+  const current = element.querySelector("[aria-current]");
+  if (focused && current) current.focus();
+  if (!current) return;
+  const top = current.getBoundingClientRect().top - element.getBoundingClientRect().top;  // only the list scrolls
   if (top < 20 || top > element.clientHeight - 40) element.scrollTop += top - element.clientHeight / 2;
 }
 

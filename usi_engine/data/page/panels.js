@@ -1,0 +1,63 @@
+// Parts of the page of an analysed game: the bar, the summary, the record.
+
+import {GRADE_NAMES, SIDE_NAMES, _, copyText, h, saveText} from "./page.js";
+import {Position} from "./position.js";
+
+export const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
+
+// Return the steps of a line of USI moves from a position.
+export function stepsOf(sfen, moves, names) {
+  let position = new Position(sfen);
+  return moves.map((usi, index) => {
+    position = position.apply(usi);
+    return {sfen: position.sfen(), usi, name: names[index], node: null};
+  });
+}
+
+// Show Black's chance of winning in percent as a bar.
+export function drawBar(bar, win, turned) {
+  bar.hidden = win === null;
+  if (bar.hidden) return;
+  const black = Math.round(win), white = 100 - black;
+  bar.setAttribute("aria-label", _("Black {black} %, White {white} %", {black, white}));
+  if (!bar.firstChild) bar.append(h("span", {class: "black"}), h("span", {class: "white"}));
+  bar.style.flexDirection = turned ? "row-reverse" : "row";
+  for (const [side, share] of [["black", black], ["white", white]]) {
+    const part = bar.querySelector(`.${side}`);
+    part.style.flexGrow = Math.max(share, 0.01);
+    part.style.padding = share < 12 ? "0" : "";
+    part.style.textAlign = (side === "black") === turned ? "right" : "left";
+    part.textContent = share < 12 ? "" : `${side === "black" ? "☗" : "☖"} ${share} %`;
+  }
+}
+
+// Draw both sides' totals; onGrade(side, grade) is called to go to the next move of a grade.
+export function drawSummary(element, game, onGrade) {
+  const sides = ["black", "white"], {summary} = game;
+  const row = (name, cell, kind = "") => h("tr", {class: kind}, h("th", {scope: "row"}, name), ...sides.map(side => h("td", {}, cell(side))));
+  const counted = grade => side => {
+    const count = summary[side][grade];
+    if (!count) return "0";
+    return h("button", {type: "button", class: grade, "aria-label": _("{count}, go to the next", {count}), onclick: () => onGrade(side, grade)}, count);
+  };
+  const grades = Object.keys(MARKS).filter(grade => grade in summary.black);
+  element.append(h("h2", {}, _("Summary")), h("table", {},
+    h("thead", {}, h("tr", {}, h("td", {}), ...sides.map(side => h("th", {scope: "col"}, `${side === "black" ? "☗" : "☖"} ${game.players[side] || SIDE_NAMES[side]}`)))),
+    h("tbody", {}, row(_("Accuracy"), side => summary[side].accuracy === null ? "" : `${Math.round(summary[side].accuracy)} %`, "accuracy"),
+      row(_("Mean loss, points"), side => summary[side].loss.toFixed(1)),
+      row(_("Best moves"), side => summary[side].best),
+      ...grades.map(grade => row(GRADE_NAMES[grade], counted(grade))))));
+}
+
+// Draw the header and the buttons that copy and save; here() returns the ply and the position that are shown.
+export function drawRecord(element, game, here) {
+  const items = [...game.headers, [_("Engine"), game.engine]].filter(([, value]) => value);
+  const status = h("p", {class: "status", role: "status"});
+  const copier = (label, text) => h("button", {type: "button", onclick: async () => { await copyText(text()); status.textContent = _("Copied."); }}, label);
+  const name = `${game.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "game"}.kif`;
+  element.append(h("h2", {}, _("Record")),
+    h("dl", {}, ...items.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
+    h("div", {class: "buttons"}, copier(_("Copy SFEN"), () => here().sfen), copier(_("Copy KIF"), () => game.kif),
+      h("button", {type: "button", onclick: () => saveText(name, game.kif)}, _("Save KIF")), copier(_("Copy link to this move"), () => new URL(`#${here().ply}`, location.href).href)),
+    status);
+}
