@@ -244,9 +244,10 @@ def test_a_tournament(tmp_path: Path, play: Play, line: str, games: str) -> None
 
 
 def page_data(page: Path) -> dict[str, Any]:
-    """Return the data in a page."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"))
-    assert found
+    """Return the data in a page, which needs no other file."""
+    text = page.read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert found and not re.search(r'(src|href)="(?!data:)|^import ', text, re.M)
     data: dict[str, Any] = json.loads(found[1])
     return data
 
