@@ -76,6 +76,9 @@ def main() -> int:
     try:
         try:
             return _run(sys.argv[1:])
+        except CoreError as error:
+            report(error)
+            return 1
         except ModuleNotFoundError as error:
             print(lacking(error.name or ""), file=sys.stderr)
             return 1
@@ -131,7 +134,9 @@ def _run(arguments: list[str]) -> int:
 
 def _tool(name: str, arguments: list[str]) -> int:
     replace_missing_letters()
-    if name == "learn":  # an exception, as after Ctrl-C, so that temporary files are removed
+    if name == "learn":
+        load_core()  # which its modules import
+        # Raise an exception, as Ctrl-C does, so that temporary files are removed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     module = BROWSER.get(name) if "--browser" in arguments else None
     status: int = import_module(module or TOOLS[name]).main(arguments)
@@ -142,13 +147,7 @@ def _carry_out(arguments: list[str]) -> int:
     from usi_engine.game import command_line  # noqa: PLC0415  (not needed in play)
 
     commands = command_line.commands_of(arguments)
-    fault = command_line.fault_in(commands, TOOLS)
-    try:
-        fault = fault or command_line.refused(commands, load_core())
-    except CoreError as error:
-        report(error)
-        return 1
-    if fault:
+    if fault := command_line.fault_in(commands, TOOLS) or command_line.refused(commands, load_core()):
         print(fault, file=sys.stderr)
         return WRONG_ARGUMENTS
     language = chosen()
