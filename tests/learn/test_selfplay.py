@@ -10,6 +10,7 @@ import pytest
 from core_ext.board import Board
 from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn import player as player_module
+from usi_engine.learn import selfplay
 from usi_engine.learn.command import main, run
 from usi_engine.learn.game import START, ScoredGame
 from usi_engine.learn.game_file import complete_games
@@ -138,7 +139,7 @@ class Repeating:
 
 
 def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(player_module, "Player", Repeating)
+    monkeypatch.setattr(selfplay, "Player", Repeating)
     path = tmp_path / "games.tsv"
     for games in (2, 5):
         run(SelfPlay(out=path, games=games, weights=("material",)))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from core_ext.board import BLACK, WHITE, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
 from usi_engine.core import board_of, load_core
-from usi_engine.evaluation.load import load_evaluation
 from usi_engine.learn.game import START, ScoredGame
 from usi_engine.learn.settings import PlayRules
 from usi_engine.records.formats import SUFFIXES, text_of_file
@@ -143,11 +142,6 @@ class Player:
         end = end or End("length")
         result = {BLACK: 1, WHITE: -1, None: 0}[end.winner]
         return ScoredGame(Board(start).sfen(), board.moves(), scores, result, ENDINGS.get(end.reason, end.reason))
-
-
-def new_player(rules: PlayRules, weights: str) -> Player:
-    """Return a player with the evaluation of this name. WeightsError."""
-    return Player(load_evaluation(weights), rules)
 
 
 class Lead:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from core_ext.board import Board
+from usi_engine.evaluation.load import load_evaluation
 from usi_engine.learn.corpus.sources import GameSource
 from usi_engine.learn.files import named_weights
 from usi_engine.learn.game import ScoredGame, SkippedItems, SourceError
 from usi_engine.learn.game_file import PACKED_SUFFIX, TEXT_SUFFIX, appending, complete_games, reserved
-from usi_engine.learn.player import Player, new_player, read_openings
+from usi_engine.learn.player import Player, read_openings
 from usi_engine.learn.settings import OffGame, PlayRules, Rescore, Searches, SelfPlay
 from usi_engine.learn.workers import Work
 from usi_engine.progress import Progress
@@ -40,7 +41,7 @@ MakeGames = Callable[[Sequence[Player], int, ScoredGame], list[ScoredGame]]
 
 def new_players(rules: PlayRules, *weights: str) -> list[Player]:
     """Return a player for each evaluation. WeightsError."""
-    return [new_player(rules, name) for name in weights]
+    return [Player(load_evaluation(name), rules) for name in weights]
 
 
 def results(settings: Searches, do: Callable[[list[Player], Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:

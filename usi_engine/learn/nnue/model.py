@@ -115,13 +115,6 @@ class Bags:
         return F.embedding_bag(self.numbers, parts, self.first, mode="sum")
 
 
-def row_sums_kind(device: str, rows: int) -> str:
-    """Return the kind of RowSums that is fastest on a device."""
-    if not device.startswith("cuda"):
-        return "cpu"
-    return "matrix" if rows <= SMALL_TABLE else "gpu"
-
-
 # ---- the network ----
 
 
@@ -143,7 +136,8 @@ class Network:
         if self.kind.buckets > 1:
             self.offsets = torch.from_numpy(offsets(self.kind)).to(self.device)
         self.mask = shard_mask(self.architecture).to(self.device) if self.architecture.shards > 1 else None
-        self.sums_kind = row_sums_kind(self.device, self.kind.count)
+        on_gpu = "matrix" if self.kind.count <= SMALL_TABLE else "gpu"
+        self.sums_kind = on_gpu if self.device.startswith("cuda") else "cpu"  # of RowSums: the fastest
         self.memory = torch.empty(0)
 
     # ---- transformer ----
