@@ -47,5 +47,5 @@ def _with_drops(moves: Moves, first: int, step: int) -> Moves:
     return _narrow(wide + ((wide >> 7 & 127) >= first) * (step << 7))
 
 
-def _narrow(wide: NDArray[np.int64]) -> Moves:
+def _narrow(wide: NDArray[np.int64]) -> Moves:  # type: ignore[type-var]  # the form of the caller's moves
     return cast(Moves, wide.astype(np.uint16) if wide.ndim else int(wide))

@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -106,7 +106,7 @@ class SearchEngine(ABC):
         depth: int | None = None,
         time: float | None = None,
         multipv: int = 1,
-        moves: Sequence[MoveLike] | None = None,
+        moves: Collection[MoveLike] | None = None,
         watch: Watch | None = None,
     ) -> Analysis:
         """Search a position with its game history until `nodes`, `depth` or `time` (seconds) is reached.
@@ -130,7 +130,7 @@ class SearchEngine(ABC):
         depth: int | None = None,
         time: float | None = None,
         multipv: int = 1,
-        moves: Sequence[MoveLike] | None = None,
+        moves: Collection[MoveLike] | None = None,
     ) -> AnalysisStream:
         """Search on another thread and return the stream of results, one a depth; for a `with` block.
 
@@ -208,7 +208,7 @@ def option_texts(options: OptionValues) -> dict[str, str]:
     }
 
 
-def checked_moves(board: Board, moves: Sequence[MoveLike] | None) -> tuple[str, ...]:
+def checked_moves(board: Board, moves: Collection[MoveLike] | None) -> tuple[str, ...]:
     """Return the texts of the moves to search, none for all. ValueError for an empty list or an illegal move."""
     from core_ext.board import move_to_usi  # noqa: PLC0415  (the core is loaded late)
 
