@@ -15,7 +15,7 @@ help:
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
 	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
 	@echo "make test-page  tests of the pages in a browser (needs chromium); pictures: pictures of all pages in build/pictures"
-	@echo "make examples   checks of the environments in examples/research (installs gymnasium, PettingZoo, OpenSpiel)"
+	@echo "make examples   runs examples/research (installs gymnasium, PettingZoo, OpenSpiel, PyTorch)"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan; threads: a search under TSan"
 	@echo "make fuzz       random conversations, damaged files, misuse of the core, coverage-guided fuzz of readers (SECONDS=600 SEED=N)"
 	@echo "make fuzz-sanitize, fuzz-coverage: parts of it; soak: many games (GAMES=2000)"
@@ -98,9 +98,9 @@ test-slow: $(VENV)/.test probes
 test-all: $(VENV)/.test probes
 	$(SHARED) -m ''
 
-# The environments of examples/research and their libraries' own checks of them.
-examples: $(VENV)/.examples build
-	cd examples/research && for name in gymnasium_env pettingzoo_env openspiel_game; do $(abspath $(PY)) $$name.py || exit 1; done
+# The environments of examples/research and their libraries' own checks of them; a search with a network.
+examples: $(VENV)/.examples $(VENV)/.learn build
+	cd examples/research && for name in gymnasium_env pettingzoo_env openspiel_game puct; do $(abspath $(PY)) $$name.py || exit 1; done
 
 # Random records in all formats, read by tsshogi and json-kifu-format (npm), python-shogi and cshogi: about ten minutes.
 test-records: $(VENV)/.records build
