@@ -79,8 +79,8 @@ def add_engines(made: Parser) -> None:
 def add_rules(made: Parser) -> None:
     """Add the pairings and the rules of the games."""
     add = made.add_argument_group(_("games")).add_argument
-    games = _("games of each two engines, in pairs: each opening with both colours (10)")
-    add("--games", type=whole(1), default=10, metavar="N", help=games)
+    games = _("games of each two engines, in pairs: each opening with both colours (10; with --elo1 all openings)")
+    add("--games", type=whole(1), metavar="N", help=games)
     add("--gauntlet", action="store_true", help=_("only the games of the first engine"))
     add("--max-moves", type=whole(1), default=320, metavar="N", help=_("a game is drawn after N moves (320)"))
     resign = _("a game ends when both report this lead for so many moves each (3000 4; 0 0: never)")
@@ -198,7 +198,8 @@ def run(arguments: argparse.Namespace) -> int:
     sprt(arguments, len(configs))
     names = [config.name for config in configs]
     arguments.keep = arguments.keep or Path("-".join(["tune" if arguments.tune else "match", *names]))
-    openings = shuffled_openings(arguments, 0 if arguments.tune else arguments.games)
+    openings = shuffled_openings(arguments, 0 if arguments.tune else arguments.games or 0)
+    arguments.games = arguments.games or (10 if arguments.elo1 is None else 2 * len(openings))
     found = [checked(config) for config in configs]
     configs = tuple(config for config, _declared in found)
     arguments.files = [digests(config) for config in configs]
