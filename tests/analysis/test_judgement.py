@@ -133,7 +133,8 @@ def test_a_win_by_rule_is_said() -> None:
 
 @pytest.mark.parametrize("text, better, answer, expected", [
     ("sfen 4k4/9/9/4s4/4p4/9/9/9/4R3K b - 1 moves 5i5e", "5i5h", "5d5e", ["Loses a rook for a pawn."]),
-    ("sfen 4k4/9/9/9/9/2b6/9/9/5R2K b - 1 moves 4i4h", "4i5i", "7f6g", []),
+    ("sfen 4k4/9/9/9/9/2b6/9/9/5R2K b - 1 moves 4i4h", "4i5i", "7f6g",
+     ["Misses ☗R-5i, which gives check."]),
     ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i3i", "6i6f", "6f3i+",
      ["Allows ☖Bx3i+, which takes the rook for nothing."]),
     ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i6h", "6i6f", "6f7g",

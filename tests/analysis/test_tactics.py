@@ -34,6 +34,7 @@ def test_squares_of_a_king() -> None:
 @pytest.mark.parametrize("sfen, line, expected", [
     ("4k4/9/9/4s4/9/9/9/9/4K4 b R 1", "R*5h 5a4a 5h5d", "5h5d"),
     ("4k4/9/9/4l4/9/9/9/9/3K5 b R 1", "R*5h 5a4a 5h5g", None),  # a quiet move is no threat
+    ("8k/9/9/4l4/9/9/9/9/3K5 b R 1", "R*2h 1a1b 2h2c+", "2h2c+"),
     ("4k4/9/9/9/9/9/9/9/4K4 b R 1", "R*5h 5a4a 5h5d", None),  # a check is answered, not threatened
 ])  # fmt: skip
 def test_threats(sfen: str, line: str, expected: str | None) -> None:
@@ -46,8 +47,14 @@ BAD_MOVES = [
      ["Allows ☗N*6f, a fork of rook and gold.", "Loses a gold."], ["☗６六桂（飛車・金の両取り）を許した", "金損"]),
     ("sfen 4k4/9/9/9/9/9/6r2/9/K8 b G 1 moves 9i8i", "G*3h", "3g3i+",
      ["Allows ☖R-3i+, which ☗G*3h prevents."], ["☖３九飛成（☗３八金なら防げた）を許した"]),
-    ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Gg 1 moves G*9a", "G*5h", "G*5h",
+    ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Gg 1 moves G*9a", "5i6i", "G*5h",
      ["Allows ☖G*5h, which takes 4 squares from the king."], ["☖５八金（玉の逃げ場を4つ奪う手）を許した"]),
+    ("sfen 4k1l2/9/9/9/9/9/9/9/K8 b 2Gg 1 moves G*1a", "G*3h", "G*3g",
+     ["Allows ☖G*3g, a square that ☗G*3h guards."], ["☖３七金（☗３八金なら守れたマス）を許した"]),
+    ("sfen 4k4/9/9/9/9/9/9/9/R3K4 b g 1 moves 5i4i", "5i5h", "G*8h",
+     ["Allows ☖G*8h, which attacks the rook."], ["☖８八金（飛車取りになる手）を許した"]),
+    ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Rg 1 moves 5i6i", "R*5e", "G*1a",
+     ["Misses ☗R*5e, which gives check."], ["☗５五飛（王手になる手）を逃した"]),
 ]  # fmt: skip
 
 

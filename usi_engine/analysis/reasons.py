@@ -17,8 +17,11 @@ from usi_engine.analysis.tactics import (
     Tactic,
     escapes,
     find_tactic,
+    forked,
+    is_guarded,
     is_near_king,
     is_prevented,
+    letter_at,
     play_out,
     threatens,
     worth,
@@ -152,9 +155,12 @@ def positional_sentences(step: Step) -> Iterator[str]:
         allows, misses = _("Allows {move}, {what}."), _("Misses {move}, {what}.")
         instead = step.before.copy()
         instead.push(better[0])
-        yield from (framed(allows, step.board, reply[0], what) for what in effects(step.board, reply))
         if not instead.is_check() and is_prevented(instead, reply[0]) and not is_prevented(step.board, reply[0]):
             what = _("which {better} prevents").format(better=marked(move_text(step.before, better[0])))
+            yield framed(allows, step.board, reply[0], what)
+        yield from (framed(allows, step.board, reply[0], what) for what in effects(step.board, reply))
+        if is_guarded(instead, step.board, reply[0][2:4]):
+            what = _("a square that {better} guards").format(better=marked(move_text(step.before, better[0])))
             yield framed(allows, step.board, reply[0], what)
         yield from (framed(misses, step.before, better[0], what) for what in effects(step.before, better))
 
@@ -168,9 +174,15 @@ def effects(board: Board, line: Sequence[str]) -> Iterator[str]:
     taken = escapes(board, side) - escapes(after, side)
     if taken >= SQUARES and is_near_king(board, move[2:4], side):
         yield _("which takes {count} squares from the king").format(count=taken)
+    if after.is_check():
+        yield _("which gives check")
+    elif attacked := [letter_at(after, square) for square in forked(after, move[2:4])]:
+        yield _("which attacks the {piece}").format(piece=piece_name(max(attacked, key=worth)))
     if threat := threatens(board, line):
         after.push_pass()
         yield _("which threatens {threat}").format(threat=marked(move_text(after, threat)))
+    if worth(letter_at(board, move[2:4]) or "P") >= PIECE:
+        yield _("which begins an exchange")
 
 
 # ---- pieces ----

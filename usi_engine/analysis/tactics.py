@@ -178,8 +178,14 @@ def is_prevented(board: Board, move: str) -> bool:
     return not board.is_legal(move) or board.see(move) < 0
 
 
+def is_guarded(better: Board, played: Board, square: str) -> bool:
+    """Return True if the side that moved guards an empty square more often after the better move than after its own."""
+    mover = 1 - played.turn
+    return not played.piece_at(square) and len(better.attackers(mover, square)) > len(played.attackers(mover, square))
+
+
 def threatens(board: Board, line: Sequence[str]) -> str | None:
-    """Return what the first move of a line threatens: the mover's next move, if it checks or wins material."""
+    """Return what the first move of a line threatens: the mover's next move, if it checks, promotes or wins a piece."""
     after = board.copy()
     after.push(line[0])
     if len(line) < 3 or after.is_check():
@@ -187,4 +193,5 @@ def threatens(board: Board, line: Sequence[str]) -> str | None:
     after.push_pass()
     if not after.is_legal(line[2]):
         return None
-    return line[2] if after.gives_check(line[2]) or after.see(line[2]) >= 100 * PIECE else None
+    wins = after.see(line[2]) >= (0 if line[2].endswith("+") else 100 * PIECE)
+    return line[2] if wins or after.gives_check(line[2]) else None
