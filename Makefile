@@ -6,7 +6,7 @@ PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .PHONY: help setup play run build probes test test-slow test-all test-learn test-page test-records examples debug sanitize threads \
-	fuzz fuzz-sanitize fuzz-coverage soak arm wine folder-windows coverage coverage-core perft signature bench figures pictures match lint \
+	fuzz fuzz-sanitize fuzz-coverage soak arm wine folder-windows coverage coverage-core perft signature bench bench-python figures pictures match lint \
 	format untranslated annotate sdist wheel folder release clean
 
 help:
@@ -21,7 +21,7 @@ help:
 	@echo "make fuzz-sanitize, fuzz-coverage: parts of it; soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part); folder-windows: a folder"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
-	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
+	@echo "make perft      check move generation against known counts; bench: speed; bench-python: of the Python API; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint, oxlint; format: reformat; annotate: Cython's HTML in build/annotate"
 	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
 	@echo "make arm        tests of the core by QEMU, compiled for ARM (TESTS=tests/eval CORE_EXT_ARCH=armv8)"
@@ -202,6 +202,10 @@ perft: build
 # CHECK=--check fails if the count differs from the last `Bench: N` in the history.
 signature: build
 	@$(PY) -m bench.signature $(CHECK)
+
+# Speed in Python beside cshogi's.
+bench-python: $(VENV)/.test probes
+	$(PY) -m bench.speed.python
 
 bench: probes
 	$(PY) -m bench.speed.perft

@@ -19,6 +19,7 @@ from libc.string cimport memcmp
 
 from core_ext.shogi.bitboard cimport Bitboard, pop, some
 from core_ext.shogi.diagram import ascii_diagram, kanji_diagram, svg_diagram
+from core_ext.shogi.ending cimport find_end
 from core_ext.shogi.hand cimport hand_count
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport (
@@ -32,7 +33,7 @@ from core_ext.shogi.packed cimport HCP, PSV, pack_position, unpack_position
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
     RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, do_null,
-    free_position, full_key, game_length, game_repetition, has_tried, in_check, occupied, reserve_plies, to_move32,
+    free_position, full_key, game_length, game_repetition, in_check, occupied, reserve_plies, to_move32,
     try_move, undo_move, undo_null,
 )
 from core_ext.shogi.see cimport see
@@ -53,6 +54,7 @@ _RULES = {
     "NoEnteringKing": NO_DECLARATION, "CSARule24": RULE_24, "CSARule24H": RULE_24_HANDICAP, "CSARule27": RULE_27,
     "CSARule27H": RULE_27_HANDICAP, "TryRule": RULE_TRY,
 }
+_TERMINATIONS = tuple(Termination)
 _REPETITIONS = {REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose"}
 
 
@@ -426,19 +428,8 @@ cdef class Board:
         the side to move can declare a win under the rule `declaration` (a value as for `can_declare`; under TryRule, if
         the opponent's king has reached its square). ValueError for another rule.
         """
-        cdef int us = self.pos.side, them = us ^ 1, rule = declaration_rule(declaration)
-        if rule == RULE_TRY and has_tried(&self.pos, them):
-            return Outcome(Termination.TRY, them)
-        if not has_legal_move(&self.pos):
-            return Outcome(Termination.CHECKMATE if in_check(&self.pos) else Termination.NO_MOVES, them)
-        repetition = game_repetition(&self.pos)
-        if repetition == REPETITION_DRAW:
-            return Outcome(Termination.REPETITION, None)
-        if repetition in _REPETITIONS:
-            return Outcome(Termination.PERPETUAL_CHECK, us if repetition == REPETITION_WIN else them)
-        if rule != RULE_TRY and can_declare(&self.pos, rule):
-            return Outcome(Termination.DECLARATION, us)
-        return Outcome(Termination.MOVE_LIMIT, None) if 0 < max_moves < self.pos.ply else None
+        cdef int winner, end = find_end(&self.pos, declaration_rule(declaration), max_moves, &winner)
+        return Outcome(_TERMINATIONS[end - 1], None if winner < 0 else winner) if end else None
 
     def gives_check(self, move):
         """Return whether a legal move gives check; ValueError for any other."""

@@ -11,19 +11,23 @@ from tests.programs import ROOT
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
     "base": "arithmetic atomic debug leb128 lock memory stop thread",
-    "shogi": "types hand bitboard zobrist position movegen see outcome notation sfen packed ki2 diagram",
+    "shogi": "types hand bitboard zobrist position movegen ending see outcome notation sfen packed ki2 diagram "
+    "labels planes",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.kernels "
     "nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.forward nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces shared solver dfpn team mating_line",
     "search": "tt tune history movepick searcher correction node pruning history_updates search",
     "learn": "training_position factorized kpp_model",
-    "": "processor board replay engine corpus training _probe _nnue_probe _nnue_kernels _nnue_portable",
+    "": "processor board replay engine corpus training features _probe _nnue_probe _nnue_kernels _nnue_portable",
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `processor` is public because it checks the processor before the program imports the rest; the notations are
 # plain Python.
-PUBLIC = {"board", "replay", "corpus", "training", "engine", "base.leb128", "processor", "shogi.ki2", "shogi.notation"}
+PUBLIC = {
+    "board", "replay", "corpus", "training", "engine", "features", "base.leb128", "processor", "shogi.ki2",
+    "shogi.notation",
+}  # fmt: skip
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 

@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -106,7 +106,7 @@ class SearchEngine(ABC):
         depth: int | None = None,
         time: float | None = None,
         multipv: int = 1,
-        moves: Collection[MoveLike] | None = None,
+        moves: Iterable[MoveLike] | None = None,
         watch: Watch | None = None,
     ) -> Analysis:
         """Search a position with its game history until `nodes`, `depth` or `time` (seconds) is reached.
@@ -130,7 +130,7 @@ class SearchEngine(ABC):
         depth: int | None = None,
         time: float | None = None,
         multipv: int = 1,
-        moves: Collection[MoveLike] | None = None,
+        moves: Iterable[MoveLike] | None = None,
     ) -> AnalysisStream:
         """Search on another thread and return the stream of results, one a depth; for a `with` block.
 
@@ -208,13 +208,14 @@ def option_texts(options: OptionValues) -> dict[str, str]:
     }
 
 
-def checked_moves(board: Board, moves: Collection[MoveLike] | None) -> tuple[str, ...]:
+def checked_moves(board: Board, moves: Iterable[MoveLike] | None) -> tuple[str, ...]:
     """Return the texts of the moves to search, none for all. ValueError for an empty list or an illegal move."""
     from core_ext.board import move_to_usi  # noqa: PLC0415  (the core is loaded late)
 
-    if moves is not None and not len(moves):
+    chosen = () if moves is None else tuple(moves)
+    if moves is not None and not chosen:
         raise ValueError("no moves to search")
-    for move in () if moves is None else moves:
+    for move in chosen:
         if not board.is_legal(move):
             raise ValueError(f"illegal move {move!r}")
-    return () if moves is None else tuple(map(move_to_usi, moves))
+    return tuple(map(move_to_usi, chosen))

@@ -12,10 +12,12 @@ import torch
 import torch.nn.functional as F
 
 from core_ext._nnue_probe import NnueProbe
+from core_ext.board import Board
 from core_ext.corpus import NO_RESULT, NO_SCORE
 from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.network_file import read_network, write_network
+from usi_engine.features import nnue_indices
 from usi_engine.learn.corpus.chances import Positions, targets
 from usi_engine.learn.nnue import model
 from usi_engine.learn.nnue.export import active_order, dither, set_from_file, to_file
@@ -91,6 +93,15 @@ def test_rounded_values_are_those_of_play(walked: Walked, positions: Positions, 
     again = initialised(network.architecture, "cpu", 9)
     set_from_file(again, read_network(tmp_path / "nn.bin"))
     assert in_centipawns(again.values(inputs, True)) == values
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inputs_are_those_of_the_python_api(walked: Walked, positions: Positions, name: str) -> None:
+    expander = Expander(parse_name(name), "cpu")
+    expected = nnue_indices([Board(sfen) for sfen, _ in walked], expander.kind.name)
+    inputs, found = inputs_of(expander, positions), torch.zeros(2, *expected[:, 0].shape, dtype=torch.int32)
+    found[:, inputs.rows] = inputs.features
+    assert (found.numpy().swapaxes(0, 1) == expected).all()
 
 
 @pytest.mark.parametrize("name", ["NNUE_kp_64x2_8_16", "SFNN_halfkahm2_64_7_16_k3k3"])

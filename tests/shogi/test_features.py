@@ -1,0 +1,202 @@
+"""Planes, labels and masks against cshogi; BoardBatch against Board."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core_ext.board import Board, Termination, move_from_usi
+from core_ext.engine import PieceValues
+from tests import positions
+from tests.eval.nnue.reference import active_features
+from tests.shogi import slow_shogi
+from usi_engine.evaluation.parts import FEATURE_SETS
+from usi_engine.features import (
+    BoardBatch,
+    dlshogi_label,
+    dlshogi_move,
+    dlshogi_planes,
+    label_mask,
+    label_moves,
+    load_evaluation,
+    nnue_indices,
+    piece_planes,
+)
+
+SAMPLE = [pytest.param(200, id="sample"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
+LETTERS = "PLNSBRGK"
+Pairs = Iterator[tuple[Board, Any]]
+
+
+def copies(seed: int, plies: int, starts: Sequence[str] = (slow_shogi.START,)) -> list[Board]:
+    return [board.copy() for board in positions.random_boards(seed, plies, starts)]
+
+
+def twins(cshogi: Any, plies: int) -> Pairs:
+    """Yield random positions as a Board and as cshogi's."""
+    for board in positions.random_boards(11, plies, positions.STARTS, checks=0.1, include_all=True):
+        yield board, cshogi.Board(board.sfen())
+
+
+@pytest.mark.parametrize("plies", SAMPLE)
+def test_planes_are_those_of_cshogi(cshogi: Any, plies: int) -> None:
+    from cshogi.dlshogi import make_input_features  # noqa: PLC0415  (cshogi may be missing)
+
+    planes1, planes2 = np.empty((1, 62, 9, 9), np.float32), np.empty((1, 57, 9, 9), np.float32)
+    theirs1, theirs2 = planes1[0].copy(), planes2[0].copy()
+    for board, twin in twins(cshogi, plies):
+        make_input_features(twin, theirs1, theirs2)
+        assert dlshogi_planes(board, planes1, planes2) == (planes1, planes2)
+        assert (planes1[0] == theirs1).all() and (planes2[0] == theirs2).all(), board.sfen()
+
+
+@pytest.mark.parametrize("plies", SAMPLE)
+def test_labels_and_masks_are_those_of_cshogi(cshogi: Any, plies: int) -> None:
+    """Every legal move has its own label, from which the move comes back."""
+    from cshogi.dlshogi import make_move_label  # noqa: PLC0415
+
+    for board, twin in twins(cshogi, plies):
+        expected = {make_move_label(move, board.turn): cshogi.move_to_usi(move) for move in twin.legal_moves}
+        assert np.flatnonzero(label_mask(board)[0]).tolist() == sorted(expected), board.sfen()
+        found = label_moves(board)[0]
+        words = {label: move_from_usi(move) for label, move in expected.items()}
+        assert {int(label): int(found[label]) for label in np.flatnonzero(found)} == words
+        moves = np.array(list(words.values()), np.uint16)
+        assert dlshogi_label(moves, board.turn).tolist() == list(words)
+        label, move = next(iter(expected.items()))
+        assert dlshogi_label(move, board.turn) == label and dlshogi_move(label, board) == move
+
+
+def test_piece_planes_show_pieces_and_hands() -> None:
+    boards = copies(4, 60, positions.STARTS)
+    for board, planes in zip(boards, piece_planes(boards), strict=True):
+        expected = np.zeros((42, 9, 9), np.float32)
+        seen = board.mirror() if board.turn else board  # the side to move plays upwards
+        for square, piece in seen.piece_map().items():
+            kind = LETTERS.index(piece[-1].upper()) + 8 * (len(piece) > 1)
+            expected[kind + 14 * piece.islower(), int(square[0]) - 1, ord(square[1]) - ord("a")] = 1
+        for color in (0, 1):
+            for letter, count in seen.hand(color).items():
+                expected[28 + 7 * color + LETTERS.index(letter)] = count
+        assert (planes == expected).all(), board.sfen()
+
+
+def test_indices_are_the_features_of_networks() -> None:
+    """Against the numpy reader of networks; the trainer's are compared in tests/learn/nnue."""
+    boards = copies(6, 12)
+    for name, kind in FEATURE_SETS.items():
+        found = nnue_indices(boards, name)
+        assert found.shape == (12, 2, 38 + 2 * len(kind.kings))
+        for i, board in enumerate(boards):
+            for perspective, color in enumerate("bw" if board.turn == 0 else "wb"):
+                expected = active_features(name, board.sfen(), color)
+                assert sorted(found[i, perspective].tolist()) == sorted(expected), (name, board.sfen())
+    handicap = nnue_indices(Board(positions.TWO_PIECE_HANDICAP), "HalfKP")
+    assert (handicap[0, :, 36:] == 44 * 1548).all()  # missing pieces have number 0 of the king's bucket
+
+
+@pytest.mark.parametrize("share", [1, 0.3])
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_a_batch_is_exact_like_boards(share: float, seed: int, threads: int) -> None:
+    """After random moves, passes, moves taken back and resets, with one thread and with several."""
+    rng = np.random.default_rng(seed)
+    batch, boards = BoardBatch(7, positions.MIDGAME, threads), [Board(positions.MIDGAME) for _ in range(7)]
+    for ply in range(20):
+        choices = [board.legal_array(include_all=True) for board in boards]
+        words = np.array([rng.choice(moves) if len(moves) and rng.random() < share else 0 for moves in choices])
+        if rng.random() < 0.1:
+            words[:3] = [0 if board.is_check() else 129 for board in boards[:3]]
+        batch.push(words.astype(np.uint16 if ply % 2 else np.int64))
+        for board, word in zip(boards, words, strict=True):
+            if word:
+                board.push(int(word))
+        back = rng.random(7) < 0.2
+        back &= np.array([bool(board.moves()) for board in boards])
+        batch.pop(back)
+        for i in np.flatnonzero(back):
+            boards[i].pop()
+        if ply % 4 == 0:
+            agree(batch, boards)
+    batch.reset(back)
+    batch[0] = boards[1]
+    assert [batch[i + 1].sfen() for i in np.flatnonzero(back[1:]).tolist()] == [positions.MIDGAME] * int(back[1:].sum())
+    assert batch[0] == boards[1] and batch[0].moves() == boards[1].moves()
+
+
+def agree(batch: BoardBatch, boards: list[Board]) -> None:
+    assert [one.sfen() for one in batch] == [board.sfen() for board in boards]
+    assert batch.hashes().tolist() == [board.key for board in boards]
+    assert batch.turns().tolist() == [board.turn for board in boards]
+    assert (batch.legal_mask() == label_mask(boards)).all()
+    assert all((ours == theirs).all() for ours, theirs in zip(batch.planes(), dlshogi_planes(boards), strict=True))
+    for arguments in (("CSARule27", 90), ("TryRule", 0)):
+        expected = [board.outcome(*arguments) for board in boards]
+        ends, winners = batch.outcomes(*arguments)
+        assert [end and list(Termination)[end - 1] for end in ends] == [o.termination if o else 0 for o in expected]
+        assert winners.tolist() == [-1 if o is None or o.winner is None else o.winner for o in expected]
+    assert batch.static_values().tolist() == [positions.material(board.sfen()) for board in boards]
+
+
+def test_games_of_a_batch_end_as_games_of_boards() -> None:
+    """With repetitions and perpetual checks."""
+    seen = set()
+    for seed in range(12):
+        game, moves = positions.cycling_game(seed)
+        batch, board = BoardBatch(1, game.positions[0].sfen()), Board(game.positions[0].sfen())
+        for move in moves:
+            batch.push([move])
+            board.push(move)
+        outcome, (ends, _) = board.outcome(), batch.outcomes()
+        assert ends[0] == (1 + list(Termination).index(outcome.termination) if outcome else 0)
+        seen.add(ends[0])
+    assert len(seen) > 1
+
+
+def test_static_values_of_an_evaluation() -> None:
+    from usi_engine import Engine  # noqa: PLC0415
+
+    boards = copies(8, 20)
+    batch = BoardBatch(20, threads=2)
+    for i, board in enumerate(boards):
+        batch[i] = board
+    evaluation = load_evaluation("<internal>")
+    with Engine() as engine:
+        expected = [engine.static_value(board) for board in boards]
+    assert batch.static_values(evaluation).tolist() == expected
+    assert batch.static_values(PieceValues({})).tolist() == [positions.material(board.sfen()) for board in boards]
+
+
+def test_wrong_arguments_change_nothing(board: Board) -> None:
+    batch = BoardBatch(2)
+    for moves in (
+        ["7g7f", "7g7e"],
+        ["7g7f"],
+        [0, 1 << 14],
+        np.array([7739, -1]),
+        np.array([7739, 1 << 17]),
+        np.ones(2),
+    ):
+        with pytest.raises(ValueError, match=r"'7738'|for each of 2 boards|illegal move|not a move"):
+            batch.push(moves)
+    with pytest.raises(IndexError, match="board 0: no move to take back"):
+        batch.pop()
+    for wrong in (np.zeros((1, 2187), np.uint8), np.zeros((1, 2186), np.bool_), np.zeros((1, 4374), np.bool_)[:, ::2]):
+        with pytest.raises(ValueError, match=r"not an array bool\[1, 2187\]"):
+            label_mask(board, wrong)  # type: ignore[arg-type]
+    actions: list[Callable[[], object]] = [
+        lambda: BoardBatch(-1), lambda: batch.reset(sfen="nothing"), lambda: batch.pop(np.zeros(3, np.bool_)),
+        lambda: dlshogi_move(2187, board), lambda: dlshogi_move(0, board), lambda: dlshogi_label(0, 0),
+        lambda: nnue_indices(board, "HalfKPE9"), lambda: batch.outcomes("rule"),
+    ]  # fmt: skip
+    for action in actions:
+        with pytest.raises(ValueError):
+            action()
+    with pytest.raises(ValueError, match="a king is missing"):
+        nnue_indices(Board("4k4/9/9/9/9/9/9/9/9 b G 1"), "HalfKP")
+    with pytest.raises(IndexError):
+        batch[2]
+    assert batch.hashes().tolist() == [board.key] * 2
