@@ -9,14 +9,16 @@ import pytest
 
 from core_ext.board import Board
 from tests.learn.helpers import positions_of, read_games
+from tests.records.common import RECORDS
 from usi_engine.learn import player as player_module
 from usi_engine.learn import selfplay
 from usi_engine.learn.command import main, run
 from usi_engine.learn.game import START, ScoredGame
 from usi_engine.learn.game_file import complete_games
-from usi_engine.learn.player import Player, read_openings
+from usi_engine.learn.player import Player, opening_boards, read_openings
 from usi_engine.learn.selfplay import game_tasks
 from usi_engine.learn.settings import PlayRules, SelfPlay
+from usi_engine.records.games import load_games
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
@@ -90,6 +92,12 @@ def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
     file.write_text(f"b\tscore\t{'7g7f ' * 99}\n")  # a game
     with pytest.raises(ValueError, match=r"line 1: an sfen has .*: 'b score [7gf ]{70,90}$"):
         read_openings(file)
+
+
+def test_openings_are_the_first_moves_of_records() -> None:
+    game = next(load_games(RECORDS / "game.kif"))
+    (board,) = opening_boards(RECORDS / "game.kif")
+    assert board.moves() == list(game.moves[:24]) and len(board.moves()) == 20
 
 
 def random_plies(game: ScoredGame) -> list[int]:

@@ -78,7 +78,7 @@ def add_engines(made: Parser) -> None:
 
 def add_rules(made: Parser) -> None:
     """Add the pairings and the rules of the games."""
-    add = made.add_argument_group(_("games")).add_argument
+    add = made.add_argument_group(_("pairings and rules")).add_argument
     games = _("games of each two engines, in pairs: each opening with both colours (10; with --elo1 all openings)")
     add("--games", type=whole(1), metavar="N", help=games)
     add("--gauntlet", action="store_true", help=_("only the games of the first engine"))
