@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 from usi_engine import (
-    Analysis, AsyncEngine, Board, Engine, Game, Limit, Node, PlayResult, Score, UsiEngine, features, load_games,
-    move_from_usi, move_to_usi,
+    Analysis, AsyncEngine, Board, Engine, Game, LabelledPosition, Limit, Node, PlayResult, Score, UsiEngine, features,
+    load_games, move_from_usi, move_to_usi, positions,
 )
 
 board = Board()
@@ -44,10 +44,14 @@ assert_type(batch.planes()[0], NDArray[np.float32])
 assert_type(batch.outcomes()[1], NDArray[np.int8])
 assert_type(batch.static_values(features.load_evaluation("material")), NDArray[np.int32])
 assert_type(MateSolver(16, StopToken()), MateSolver)
-for game in load_games("game.kif"):
+for game in load_games("game.kif", workers=2):
     assert_type(game, Game)
     assert_type(game.variations, list[Node])
     assert_type(game.times, tuple[int | None, ...])
+for position in positions(["a.psv", "b.hcpe"], on_fault=print):
+    assert_type(position, LabelledPosition)
+    assert_type(Board.from_psv(position.board.to_psv()), Board)
+    assert_type((position.move, position.score, position.result), tuple[str, int | None, int | None])
 with Engine() as engine:
     assert_type(engine.analyse(board, nodes=1000).score, Score)
     with engine.analysis(board, multipv=2) as stream:

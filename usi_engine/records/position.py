@@ -26,6 +26,7 @@ NAMES = CSA_PIECES
 LETTERS = {name: letter for letter, name in NAMES.items()}
 FULL_SET = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}  # in the order of an sfen's hands
 START = START_SFEN.partition(" ")[0]
+SQUARES = [[f"{x}{y}" for x in range(9, 0, -1)] for y in range(1, 10)]  # by ranks, as an sfen names them
 ROW = re.compile(r"P[1-9]((?:\*|[+-][A-Z]{2}){9})")
 SQUARE = re.compile(r"\*|[+-][A-Z]{2}")
 PLACED = re.compile(r"(?:[0-9]{2}[A-Z]{2})*")
@@ -44,10 +45,10 @@ class Setup:
 
     def fill(self, board: str) -> None:
         """Set the board from sfen text."""
-        for y, rank in enumerate(board.split("/"), 1):
+        for y, rank in enumerate(board.split("/")):
             pieces = re.findall(r"\d|\+?[A-Za-z]", rank)
             cells = [cell for piece in pieces for cell in ([""] * int(piece) if piece.isdigit() else [piece])]
-            self.board.update({f"{9 - x}{y}": cell for x, cell in enumerate(cells) if cell})
+            self.board.update({square: cell for square, cell in zip(SQUARES[y], cells, strict=False) if cell})
 
     def add_line(self, line: str) -> None:
         """Read a line of CSA: PI, a row, pieces of one side, or the side to move. ValueError."""
@@ -85,15 +86,16 @@ class Setup:
 
     def sfen(self) -> str:
         """Return the position as sfen with its hands in the order of USI. ValueError if there are too many pieces."""
-        used = Counter(letter[-1].upper() for letter in self.board.values()) + self.hands[0] + self.hands[1]
+        placed = "".join(self.board.values()).upper()
         for letter, count in FULL_SET.items():
-            if used[letter] > count:
+            used = placed.count(letter) + self.hands[0][letter] + self.hands[1][letter]
+            if used > count:
                 message = _("{number} pieces {name}, a set has {count}")
-                raise ValueError(message.format(number=used[letter], name=NAMES[letter], count=count))
+                raise ValueError(message.format(number=used, name=NAMES[letter], count=count))
             if self._takes_rest is not None:
-                self._takes_rest[letter] += count - used[letter]
-        ranks = ["".join(self.board.get(f"{x}{y}", " ") for x in range(9, 0, -1)) for y in range(1, 10)]
-        board = "/".join(re.sub(" +", lambda empty: str(len(empty[0])), rank) for rank in ranks)
+                self._takes_rest[letter] += count - used
+        ranks = "/".join(["".join([self.board.get(square, " ") for square in rank]) for rank in SQUARES])
+        board = re.sub(" +", lambda empty: str(len(empty[0])), ranks)
         hands = in_hand(self.hands[0]) + in_hand(self.hands[1]).lower()
         return f"{board} {'bw'[self.turn]} {hands or '-'} 1"
 
