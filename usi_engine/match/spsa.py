@@ -116,6 +116,7 @@ def tune(arguments: argparse.Namespace, config: EngineConfig, declared: Mapping[
     try:
         for row in play_missing(kept, work, tasks, arguments, total=tuning.pairs, note=lambda rows: tuning.text()):
             tuning.learn(**row)
-            show(*filter(None, row["faults"]), file=sys.stderr)
+            for fault in filter(None, row["faults"]):
+                show(fault, file=sys.stderr)
     finally:
         show(tuning.text())
