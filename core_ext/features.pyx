@@ -5,6 +5,7 @@ seen from the side to move, White's board turned round. A given array is filled 
 type and shape, in C order. The GIL is released; boards that other threads change meanwhile count as they were.
 """
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdlib cimport free
 from libc.string cimport memset
 
@@ -37,6 +38,8 @@ cdef enum:
     MAX_THREADS = 64
 
 cdef Board _start = Board()
+cdef list _spare = []       # batches of one board, for calls with a single board; as many as threads that made them
+_float32 = np.dtype(np.float32)
 _labels = np.frombuffer(bytearray((<char *>move_labels)[:sizeof(move_labels)]), np.uint16).reshape(COLORS, MOVE_WORDS)
 
 
@@ -106,8 +109,12 @@ cdef object prepared(object out, tuple shape, object kind):
     return out
 
 
-cdef inline void *data_of(object array):
-    return <void *><size_t>array.ctypes.data
+cdef void *data_of(object array) except? NULL:
+    """Return where the array begins; it stays there, as nobody can resize it while it is referred to."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(array, &view, PyBUF_SIMPLE)
+    PyBuffer_Release(&view)
+    return view.buf
 
 
 cdef tuple filled(object boards, Job *job, list wanted):
@@ -117,6 +124,8 @@ cdef tuple filled(object boards, Job *job, list wanted):
     job.out = data_of(arrays[0])
     job.second = data_of(arrays[1]) if len(arrays) > 1 else NULL
     batch._run(job)
+    if isinstance(boards, Board):
+        _spare.append(batch)
     return tuple(arrays)
 
 
@@ -137,8 +146,8 @@ def dlshogi_planes(boards, planes1=None, planes2=None):
     """
     cdef Job job
     job.work = dlshogi_work
-    return filled(boards, &job, [(planes1, (DLSHOGI_BOARD, 9, 9), np.float32),
-                                 (planes2, (DLSHOGI_REST, 9, 9), np.float32)])
+    return filled(boards, &job, [(planes1, (DLSHOGI_BOARD, 9, 9), _float32),
+                                 (planes2, (DLSHOGI_REST, 9, 9), _float32)])
 
 
 cdef void piece_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
@@ -154,7 +163,7 @@ def piece_planes(boards, planes=None):
     """
     cdef Job job
     job.work = piece_work
-    return filled(boards, &job, [(planes, (PIECE_PLANES, 9, 9), np.float32)])[0]
+    return filled(boards, &job, [(planes, (PIECE_PLANES, 9, 9), _float32)])[0]
 
 
 cdef void moves_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
@@ -258,7 +267,7 @@ cdef BoardBatch batch_of(object boards):
     if isinstance(boards, BoardBatch):
         return <BoardBatch>boards
     given = [boards] if isinstance(boards, Board) else list(boards)
-    batch = BoardBatch(len(given))
+    batch = _spare.pop() if isinstance(boards, Board) and _spare else BoardBatch(len(given))
     for i, board in enumerate(given):
         batch[i] = board
     return batch

@@ -58,6 +58,12 @@ def playout(board: Any) -> None:
         board.pop()
 
 
+def cshogi_planes(board: Any) -> None:
+    """It only sets ones."""
+    THEIRS[2].fill(0)
+    board.piece_planes(THEIRS[2])
+
+
 # Name, calls in a round, Komadori's and cshogi's work on a board.
 ROWS: list[tuple[str, int, Work, Work]] = [
     ("list of legal moves", CALLS, lambda b: list(b.legal_moves), lambda b: list(b.legal_moves)),
@@ -69,7 +75,7 @@ ROWS: list[tuple[str, int, Work, Work]] = [
     ("perft in Python, 2 plies", CALLS // 30, perft, perft),
     ("random playout", CALLS // 30, playout, playout),
     ("dlshogi's planes", CALLS, lambda b: dlshogi_planes(b, *OURS[:2]), lambda b: make_input_features(b, *THEIRS[:2])),
-    ("planes of pieces", CALLS, lambda b: piece_planes(b, OURS[2]), lambda b: b.piece_planes(THEIRS[2])),
+    ("planes of pieces", CALLS, lambda b: piece_planes(b, OURS[2]), cshogi_planes),
     ("hash key", CALLS, lambda b: b.key, lambda b: b.zobrist_hash()),
     ("mate in one", CALLS, lambda b: b.mate_in_one(), lambda b: b.mate_move_in_1ply()),
     ("copy", CALLS, lambda b: b.copy(), lambda b: b.copy()),
