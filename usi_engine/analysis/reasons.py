@@ -1,6 +1,7 @@
 """Sentences that say why a move is bad: mates, material, tactics, the king's squares, threats.
 
-What is said of material must come out of both searches of a position, if there was a second, longer one (`Node.quick`).
+What is said of material must come out of both searches of a position, if there was a second, longer one (`Node.quick`),
+by the same moves.
 """
 
 from __future__ import annotations
@@ -95,9 +96,9 @@ def exchange_of(step: Step, before: Analysis, after: Analysis) -> tuple[bool, Ex
     """Return whether the move lost material or missed some, and the exchange; None if neither explains the move."""
     played, better = play_out(step.before, [step.node.move, *after.pv]), play_out(step.before, before.pv)
     if min(better.balance, better.final) - max(played.balance, played.final) >= PIECE:
-        if is_kept(played) and played.balance <= -PIECE:
+        if played.moves and is_kept(played) and played.balance <= -PIECE:
             return True, played
-        if is_kept(better) and better.balance >= PIECE:
+        if better.moves and is_kept(better) and better.balance >= PIECE:
             return False, better
     return False, None
 

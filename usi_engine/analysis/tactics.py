@@ -19,6 +19,7 @@ WORTH = {"P": 1, "L": 3, "N": 3, "S": 5, "+P": 5, "G": 6, "B": 8, "R": 10}
 KING = 100
 PIECE = 3  # pawns; a smaller loss does not explain a mistake
 PLIES = 14  # of a line, at most, that are played out
+SHORT = 6  # plies, at most, of an exchange that explains a move: later captures change from search to search
 QUIET = 2  # plies without a capture after which an exchange is over
 NEAR = 2  # files and ranks from the king
 ORTHOGONAL, DIAGONAL = ((0, 1), (0, -1), (1, 0), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -53,11 +54,15 @@ def worth(letter: str) -> int:
 
 @dataclass(frozen=True)
 class Exchange:
-    """The pieces that the side to move wins and loses in a line, and the balance at its end in pawns."""
+    """The pieces that the side to move wins and loses in a line, and the balance at its end in pawns.
+
+    `moves` are those of an exchange of at most SHORT plies; none if the line has no such exchange.
+    """
 
     won: Counter[str]
     lost: Counter[str]
     final: int
+    moves: tuple[str, ...] = ()
 
     @property
     def balance(self) -> int:
@@ -68,7 +73,7 @@ class Exchange:
 
 
 def play_out(board: Board, line: Sequence[str]) -> Exchange:
-    """Return the first exchange of a line that wins or loses PIECE, or all its captures if none does.
+    """Return the first short exchange of a line that wins or loses PIECE, or all its captures if none does.
 
     A capture at the end that can be answered by winning something on its square is not counted.
     """
@@ -81,17 +86,17 @@ def play_out(board: Board, line: Sequence[str]) -> Exchange:
     if taken and taken[-1] and is_answered(end):
         taken.pop()
     final = counted(taken, 0)
-    for length in range(1, len(taken)):
-        first = counted(taken[:length], final.balance)
+    for length in range(1, min(len(taken), SHORT) + 1):
+        first = counted(taken[:length], final.balance, line)
         if abs(first.balance) >= PIECE and not any(taken[length : length + QUIET]):
             return first
     return counted(taken, final.balance)
 
 
-def counted(taken: Sequence[str], final: int) -> Exchange:
+def counted(taken: Sequence[str], final: int, line: Sequence[str] = ()) -> Exchange:
     """Return the exchange in which the sides take these pieces in turn; empty strings are no captures."""
     won, lost = (Counter(piece for piece in taken[side::2] if piece) for side in (0, 1))
-    return Exchange(won - lost, lost - won, final)
+    return Exchange(won - lost, lost - won, final, tuple(line[: len(taken)]))
 
 
 def is_answered(board: Board) -> bool:
