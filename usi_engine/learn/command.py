@@ -128,7 +128,12 @@ def run(settings: Settings) -> dict[str, Any]:
 
 
 def run_network(settings: TrainNetwork) -> dict[str, Any]:
-    """Train a network and write it; return its card and its size."""
+    """Train a network and write it; return its card and its size. Faults of the options are found without PyTorch."""
+    from usi_engine.evaluation.load import NETWORK_SUFFIXES  # noqa: PLC0415  (slow to import)
+    from usi_engine.learn.files import check_output  # noqa: PLC0415
+
+    settings = replace(settings, network=full_name(settings.network))
+    check_output(settings.out, NETWORK_SUFFIXES, weights=True)
     # Waiting torch threads spin for milliseconds, which makes training several times slower beside other programs. Let
     # them sleep sooner, but not at once: the next operation often follows in microseconds.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -139,7 +144,7 @@ def run_network(settings: TrainNetwork) -> dict[str, Any]:
         raise ValueError(
             f"training of networks needs the module '{error.name}': pip install 'komadori[learn]'"
         ) from None
-    return train_network(replace(settings, network=full_name(settings.network)))
+    return train_network(settings)
 
 
 def full_name(network: str) -> str:

@@ -29,6 +29,7 @@ from usi_engine.evaluation.kpp_file import Folded, Words, read_folded, save_weig
 from usi_engine.evaluation.load import KPP_SUFFIX
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.corpus.chances import Positions, agreement
+from usi_engine.learn.files import check_output
 from usi_engine.learn.settings import TrainKpp
 from usi_engine.learn.training import TrainingRun
 
@@ -136,7 +137,8 @@ class KppTraining(TrainingRun):
     settings: TrainKpp
 
     def __init__(self, settings: TrainKpp) -> None:
-        super().__init__(settings, (KPP_SUFFIX,))
+        check_output(settings.out, (KPP_SUFFIX,), weights=True)
+        super().__init__(settings)
         self.trainer = Trainer(MODELS[settings.network])
         if settings.warm_start:
             folded = read_folded(settings.warm_start)

@@ -15,7 +15,7 @@ from usi_engine.files import KeptRows, atomic_write, make_folder, naming_errors,
 from usi_engine.learn import checkpoint
 from usi_engine.learn.checkpoint import Curve
 from usi_engine.learn.corpus.batches import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.files import HELD_OUT, check_output
+from usi_engine.learn.files import HELD_OUT
 from usi_engine.learn.settings import Train
 from usi_engine.progress import POSITIONS, Progress
 
@@ -67,8 +67,7 @@ class Log:
 class TrainingRun(ABC):
     """A run in the folder `OUT.run`, which continues from its checkpoint. Each kind of weights has its own steps."""
 
-    def __init__(self, settings: Train, suffixes: tuple[str, ...]) -> None:
-        check_output(settings.out, suffixes, weights=True)
+    def __init__(self, settings: Train) -> None:
         self.settings, self.folder = settings, settings.out.with_name(f"{settings.out.name}.run")
         self.card, self.file = load_card(settings.corpus), training_file(settings.corpus, settings.positions)
         self.held_out = PositionFile(settings.corpus / HELD_OUT).read()

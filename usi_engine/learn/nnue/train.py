@@ -21,7 +21,6 @@ from torch import Tensor
 
 from core_ext.board import BLACK
 from usi_engine.evaluation.architecture import parse_name
-from usi_engine.evaluation.load import NETWORK_SUFFIXES
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.evaluation.parts import BONAPIECES, SQUARES
 from usi_engine.files import write_json
@@ -87,7 +86,7 @@ class NetworkTraining(TrainingRun):
     settings: TrainNetwork
 
     def __init__(self, settings: TrainNetwork) -> None:
-        super().__init__(settings, NETWORK_SUFFIXES)
+        super().__init__(settings)
         self.device = choose_device(settings.device, settings.threads)
         self.ranks = join_ranks(self.device)
         self.is_first, self.is_cuda = self.ranks.is_first, self.device.startswith("cuda")
