@@ -156,7 +156,7 @@ def test_kif_has_values_for_both_readers(judged: Game, tmp_path: Path) -> None:
     assert [bool(found[1]) for found in shogigui[:4]] == [False, True, True, False]
     assert values == ["50", "60", "40"]
     assert mates == [("後手勝ち", "5")] * 18
-    assert "【大悪手】勝率 -51.7%" in lines
+    assert "【大悪手】勝率が51.7ポイント低下" in lines
     again = with_values(game_of(path), [node.analysis for node in (judged.root, *judged.main_line) if node.analysis])
     assert kif_text(again) == kif_text(judged)  # the earlier analysis is replaced
     with japanese():
@@ -165,7 +165,8 @@ def test_kif_has_values_for_both_readers(judged: Game, tmp_path: Path) -> None:
 
 def test_comments_that_begin_as_those_of_an_analysis_are_kept() -> None:
     own = "【悪手】ここは▲２六歩\nEngines 1 and 2\n解析 is a word"
-    assert with_comment(f"{own}\n【悪手】\n【大悪手】勝率 -51.7%\n*Engines 0 A\n#評価値=4", []) == own
+    earlier = "【悪手】\n【大悪手】勝率 -51.7%\n【大悪手】勝率が51.7ポイント低下\n*Engines 0 A\n#評価値=4"
+    assert with_comment(f"{own}\n{earlier}", []) == own
 
 
 def test_kif_has_all_candidates(judged: Game) -> None:

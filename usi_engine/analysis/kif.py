@@ -26,7 +26,9 @@ from usi_engine.records.notation import marked_kif, name_moves
 from usi_engine.records.tree import Node, Record, Step
 from usi_engine.search.results import Analysis, Score, Variation
 
-EARLIER = re.compile(r"\*Engines \d|\*解析 |#評価値=|#詰み=|【入玉宣言】|【(緩手|疑問手|悪手|大悪手)】(勝率 -|\s*$)")
+EARLIER = re.compile(
+    r"\*Engines \d|\*解析 |#評価値=|#詰み=|【入玉宣言】|【(緩手|疑問手|悪手|大悪手)】(勝率( -|が\d)|\s*$)"
+)
 WINS = ("先手", "後手")
 
 
@@ -56,7 +58,7 @@ def comment_lines(step: Step) -> Iterator[str]:
     if found is None or score is None:
         return
     if move and move.grade:
-        yield f"【{move.grade.japanese}】勝率 -{move.loss:.1f}%"
+        yield f"【{move.grade.japanese}】勝率が{move.loss:.1f}ポイント低下"
     if is_by_rule(score):
         yield f"【入玉宣言】{WINS[score.value < 0]}の勝ち"
     best = found.lines[:1] or [Variation(found.score, (), 0, 0)]
