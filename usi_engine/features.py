@@ -80,7 +80,7 @@ _numbers = cache(lambda name: FeatureNumbers(FEATURE_SETS[name]))
 def nnue_indices(boards: Boards, feature_set: str, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
     """Return the active input features of a network, int32 [n, 2, 38 + kings], the side to move first.
 
-    `feature_set` is a name of FEATURE_SETS in `usi_engine.evaluation.parts`, as `HalfKP`; their numbers are those of
+    `feature_set` is a name of FEATURE_SETS in `usi_engine.evaluation.parts`, e.g. `HalfKP`; their numbers are those of
     nn.bin. A piece that a handicap removed has number 0 of the bucket. ValueError for another name or without a king.
     """
     if feature_set not in FEATURE_SETS:

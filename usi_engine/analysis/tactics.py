@@ -66,7 +66,7 @@ class Exchange:
 
     @property
     def balance(self) -> int:
-        """What the side to move has won, in pawns."""
+        """The gain of the side to move, in pawns."""
         return sum(WORTH[one] * count for one, count in self.won.items()) - sum(
             WORTH[one] * count for one, count in self.lost.items()
         )

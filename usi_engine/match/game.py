@@ -38,7 +38,7 @@ class EngineConfig:
 
     @property
     def folder(self) -> Path:
-        """Where the engine starts: a program without arguments in its own folder, as in a GUI."""
+        """The folder in which the engine starts: for a program without arguments its own, as in a GUI."""
         return Path(self.command[0]).parent if len(self.command) == 1 else Path()
 
     def process(self, note: Callable[[str], None] = lambda text: None) -> EngineProcess:

@@ -11,12 +11,12 @@ from typing import Any
 from usi_engine.analysis.kif import kif_text
 from usi_engine.language import _
 from usi_engine.play.analysis_tree import AnalysisTree
-from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Place, Refused
+from usi_engine.play.browser_server import Answer, Events, Place, Refused
 from usi_engine.play.library import Library
 from usi_engine.play.live_engine import LiveEngine
 from usi_engine.play.record import make_record
 from usi_engine.play.review import Review
-from usi_engine.play.shared_game import SharedGame, record_pasted
+from usi_engine.play.shared_game import SharedGame, page_of, record_pasted
 from usi_engine.records import formats
 from usi_engine.records.tree import Node, Record
 from usi_engine.rules import MoveError
@@ -146,7 +146,4 @@ class AnalysisPlace(Place):
 
     def _page(self, _query: str) -> Answer:
         with self._lock:
-            page = self._review.page if self._review else ""
-        if not page:
-            raise Refused(404, _("the analysis is not ready"))
-        return Answer(page.encode(), "text/html", policy=ONE_FILE_POLICY)
+            return page_of(self._review)

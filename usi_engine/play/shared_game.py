@@ -117,10 +117,7 @@ class SharedGame(Place):
 
     def _analysis(self, _query: str) -> Answer:
         with self._changed:
-            page = self._review.page if self._review else ""
-        if not page:
-            raise Refused(404, _("the analysis is not ready"))
-        return Answer(page.encode(), "text/html", policy=ONE_FILE_POLICY)
+            return page_of(self._review)
 
     def check(self) -> None:
         """End the game if the time of the side to move is up. CoreError if the engine has ended."""
@@ -244,6 +241,13 @@ class SharedGame(Place):
             self._unsaved = text_of(error)
         if is_new or self.game.end:
             self._events.changed("games")
+
+
+def page_of(review: Review | None) -> Answer:
+    """Return the page of a game's analysis. Refused until it is ready."""
+    if not review or not review.page:
+        raise Refused(404, _("the analysis is not ready"))
+    return Answer(review.page.encode(), "text/html", policy=ONE_FILE_POLICY)
 
 
 def record_pasted(text: object) -> Record | None:
