@@ -42,6 +42,20 @@ def end_by_rule(board: Board, declaration: str = "NoEnteringKing", max_moves: in
     return End(outcome.termination.value, outcome.winner) if outcome else None
 
 
+class Lead:
+    """The side that is ahead by `least` centipawns, and for how many plies both sides have seen it so."""
+
+    def __init__(self, least: int) -> None:
+        self._least, self.winner, self.plies = least, 0, 0
+
+    def add(self, turn: int, value: int | None) -> None:
+        """Add the value of a ply for the side to move; None, of a random move, changes nothing."""
+        if value is not None:
+            before, self.winner = self.winner, turn if value > 0 else 1 - turn
+            agreed = abs(value) >= self._least and (self.plies == 0 or self.winner == before)
+            self.plies = self.plies + 1 if agreed else 0
+
+
 class LiveGame:
     """A game from a start position, which may have moves already. ValueError if they are illegal.
 

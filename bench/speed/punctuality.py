@@ -17,13 +17,12 @@ from typing import NamedTuple
 
 from bench.command import new_parser
 from usi_engine.clock import Clock, TimeControl
-from usi_engine.csa.command import own_engine
-from usi_engine.learn.player import read_openings
 from usi_engine.match.report import print_table
 from usi_engine.match.runs import OPENINGS
+from usi_engine.records.games import opening_boards
 from usi_engine.rules import LiveGame
 from usi_engine.usi.arguments import name_value
-from usi_engine.usi.process import EngineProcess
+from usi_engine.usi.process import EngineProcess, own_engine
 from usi_engine.usi.protocol import Times
 
 LONGEST_GAME = 160
@@ -41,8 +40,8 @@ class Answer(NamedTuple):
 
 def answers(engine: EngineProcess, control: TimeControl) -> Iterator[Answer]:
     """Yield the goes of endless self-play. A clock without main time left continues with byoyomi or increments."""
-    for opening in itertools.cycle(read_openings(OPENINGS)):
-        game = LiveGame(opening, clock=Clock(control))
+    for opening in itertools.cycle(opening_boards(OPENINGS)):
+        game = LiveGame(opening.sfen(), clock=Clock(control))
         while game.end is None and len(game.moves) < LONGEST_GAME:
             side, clock = game.turn, game.clock
             allowed = clock.left[side] + control.byoyomi

@@ -24,7 +24,6 @@ from core_ext.board import Board
 from usi_engine.core import board_of, load_core
 from usi_engine.learn.player import Player
 from usi_engine.learn.settings import PlayRules
-from usi_engine.learn.workers import Work
 from usi_engine.match.elo import Estimate, estimate
 from usi_engine.match.report import print_table
 from usi_engine.match.runs import Row as Kept
@@ -40,6 +39,7 @@ from usi_engine.usi.arguments import whole
 from usi_engine.usi.info import MAX_DEPTH
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
+from usi_engine.workers import Work
 
 CAPTURER = -1  # number of the capture player
 LONGEST = 400  # plies after which a game is a draw

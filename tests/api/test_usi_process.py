@@ -28,8 +28,8 @@ from usi_engine import (
     UsiEngine,
 )
 from usi_engine.api import usi_process
-from usi_engine.csa.command import own_engine
 from usi_engine.usi.options import Option
+from usi_engine.usi.process import own_engine
 
 INFO = "info depth {} seldepth 9 nodes {} multipv {} score {} pv {}"
 QUICK = Timeouts(start=20, ready=20, stop=0.2, silence=0.3)

@@ -17,11 +17,10 @@ from core_ext.board import Board
 from tests.bench.helpers import run
 from tests.programs import run_command
 from usi_engine.clock import TimeControl
-from usi_engine.csa.command import own_engine
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.player import read_openings
 from usi_engine.match.runs import OPENINGS
-from usi_engine.usi.process import EngineProcess
+from usi_engine.records.games import opening_boards
+from usi_engine.usi.process import EngineProcess, own_engine
 
 
 @pytest.mark.parametrize("name", [name for name, _ in benches()])
@@ -33,7 +32,7 @@ def test_openings_are_legal_and_end_in_different_positions() -> None:
     lines = OPENINGS.read_text(encoding="utf-8").splitlines()
     assert len(lines) >= 400
     assert all(len(line.removeprefix("startpos moves ").split()) == 24 for line in lines)
-    assert len({Board(sfen).key for sfen in read_openings(OPENINGS)}) == len(lines)
+    assert len({board.key for board in opening_boards(OPENINGS)}) == len(lines)
 
 
 def test_new_openings_repeat_and_follow_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

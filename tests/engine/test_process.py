@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from core_ext import engine
-from usi_engine.csa.command import own_engine
 from usi_engine.usi import info
 from usi_engine.usi.info import Info, Lines, parse_info
-from usi_engine.usi.process import EngineError, EngineEvent, EngineGone, EngineProcess, kill
+from usi_engine.usi.process import EngineError, EngineEvent, EngineGone, EngineProcess, kill, own_engine
 
 LINE = ("7g7f", "3c3d")
 

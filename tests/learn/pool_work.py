@@ -62,7 +62,7 @@ def main() -> None:
     """Run two processes, until this one is killed."""
     import sys  # noqa: PLC0415
 
-    from usi_engine.learn.workers import Work  # noqa: PLC0415
+    from usi_engine.workers import Work  # noqa: PLC0415
 
     list(Work(new_counter, (0,), wait_for).results(sys.argv[1:], 2))
 

@@ -17,8 +17,8 @@ from tests.learn.pool_work import die_at_first, new_counter, same_weights, slow_
 from tests.learn.test_pool import wait_until
 from usi_engine.files import KeptRows
 from usi_engine.learn.command import main
-from usi_engine.learn.workers import Work
 from usi_engine.match.command import main as match
+from usi_engine.workers import Work
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # distributed leaves sockets open
@@ -92,7 +92,7 @@ def test_matches_and_tuning(scheduler: Scheduler, tmp_path: Path, capsys: pytest
 
 
 def test_work_of_a_killed_program_is_removed(scheduler: Scheduler) -> None:
-    from usi_engine.learn.cluster import PREFIX, Cluster  # noqa: PLC0415  (an extra)
+    from usi_engine.cluster import PREFIX, Cluster  # noqa: PLC0415  (an extra)
 
     left = Cluster(scheduler.address, Work(new_counter, (0,), slow_square), 2)
     with left._client:  # it ends without `close`
@@ -136,8 +136,8 @@ def test_another_version_and_no_scheduler_are_errors_of_one_line(
     scheduler: Scheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["selfplay", "--games", "1", "--out", str(tmp_path / "x.tsv"), "--weights", "material", "--scheduler"]
-    monkeypatch.setattr("usi_engine.learn.cluster.program_version", lambda: "9.9")
-    monkeypatch.setattr("usi_engine.learn.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("usi_engine.cluster.program_version", lambda: "9.9")
+    monkeypatch.setattr("usi_engine.cluster.CONNECT_SECONDS", 1)
     for address, said in (
         (scheduler.address, "but this is version 9.9 of the program"),
         ("127.0.0.1:1", "--scheduler 127.0.0.1:1: "),

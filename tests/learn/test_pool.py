@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.learn.pool_work import die_at_first, new_counter, slow_square, wait_for, wait_until_there
-from usi_engine.learn.workers import WAITING_TASKS, Processes, Work
+from usi_engine.workers import WAITING_TASKS, Processes, Work
 
 WORK = Work(new_counter, (100,), slow_square)
 

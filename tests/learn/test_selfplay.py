@@ -15,10 +15,10 @@ from usi_engine.learn import selfplay
 from usi_engine.learn.command import main, run
 from usi_engine.learn.game import START, ScoredGame
 from usi_engine.learn.game_file import complete_games
-from usi_engine.learn.player import Player, opening_boards, read_openings
+from usi_engine.learn.player import Player
 from usi_engine.learn.selfplay import game_tasks
 from usi_engine.learn.settings import PlayRules, SelfPlay
-from usi_engine.records.games import load_games
+from usi_engine.records.games import load_games, opening_boards
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
@@ -85,13 +85,13 @@ def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
     lines = ["startpos moves 7g7f 3c3d", "position startpos", START, sfen, f"position {sfen} moves 7g7f"]
     file.write_text("\n".join(lines), encoding="utf-8-sig")  # with a byte order mark
     one, two = (Board.from_moves(moves).sfen() for moves in (["7g7f"], ["7g7f", "3c3d"]))
-    assert read_openings(file) == [two, START, START, START, one]
+    assert [board.sfen() for board in opening_boards(file)] == [two, START, START, START, one]
     file.write_text("startpos\nstartpos moves 7g7f 7g7f\n")
     with pytest.raises(ValueError, match="line 2: move 2 '7g7f'"):
-        read_openings(file)
+        list(opening_boards(file))
     file.write_text(f"b\tscore\t{'7g7f ' * 99}\n")  # a game
     with pytest.raises(ValueError, match=r"line 1: an sfen has .*: 'b score [7gf ]{70,90}$"):
-        read_openings(file)
+        list(opening_boards(file))
 
 
 def test_openings_are_the_first_moves_of_records() -> None:

@@ -18,17 +18,16 @@ import pytest
 
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
-from usi_engine.csa.command import own_engine
 from usi_engine.files import KeptRows
-from usi_engine.learn.player import Lead
 from usi_engine.match import command, game
 from usi_engine.match.engines import checked, clock, digests
 from usi_engine.match.game import EngineConfig, Engines, Rules, Task, play_game
 from usi_engine.match.report import save_record
 from usi_engine.match.runs import OPENINGS, MatchError, kept_rows
 from usi_engine.records.games import load_games
+from usi_engine.rules import Lead
 from usi_engine.search.results import Limit
-from usi_engine.usi.process import Answer, EngineProcess
+from usi_engine.usi.process import Answer, EngineProcess, own_engine
 
 START = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 RULES, NODES, AHEAD = Rules(), Limit(nodes=1), "info score cp 4000"

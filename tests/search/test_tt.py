@@ -8,6 +8,7 @@ import random
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from core_ext.board import Board
 from core_ext.engine import INFINITE, MATE, MATE_BOUND, KppWeights, StopToken, Table, Worker
 from tests.conftest import deepen
 from tests.positions import random_boards
-from usi_engine.learn.player import read_openings
 from usi_engine.match.runs import OPENINGS
+from usi_engine.records.games import opening_boards
 
 UPPER, LOWER, EXACT = 1, 2, 3
 KEY = 0x0123_4567_89AB_CDEF
@@ -238,8 +239,8 @@ def test_quiescence_does_not_set_the_pv_flag() -> None:
 def test_the_root_updates_the_histories() -> None:
     """Quiescence updates none, so only the root can bring its best quiet move to the front of the next search."""
     saved = []
-    for sfen in read_openings(OPENINGS)[:40]:
-        table = Table(4)
+    for board in islice(opening_boards(OPENINGS), 40):
+        table, sfen = Table(4), board.sfen()
         worker = new_worker(table)
         saved.append(one_ply(table, worker, Board(sfen)) - one_ply(table, worker, Board(sfen)))
     assert min(saved) >= 0

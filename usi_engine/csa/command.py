@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-import usi_engine
 from usi_engine.core import INTERRUPTED, CoreError, load_core
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
@@ -23,7 +22,7 @@ from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
 from usi_engine.usi.arguments import DAY, Parser, name_value, real, whole
 from usi_engine.usi.output import show
-from usi_engine.usi.process import EngineError, EngineProcess
+from usi_engine.usi.process import EngineError, EngineProcess, own_engine
 
 PORT = 4081
 LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows at most one empty line in 30 seconds
@@ -122,13 +121,6 @@ def make_engine(args: argparse.Namespace, client: Client, note: Callable[[str], 
     path = args.engine and args.engine.expanduser().resolve()
     command, folder = ([str(path)], path.parent) if path else (own_engine(), None)
     return EngineProcess(command, read_options(args), client.post, folder, note, errors=say)
-
-
-def own_engine() -> list[str]:
-    """Return the command that starts this package. `-m` would prefer a namesake in the working folder."""
-    home = str(Path(usi_engine.__file__).resolve().parents[1])
-    code = f"import sys; sys.path.insert(0, {home!r}); from usi_engine.__main__ import main; sys.exit(main())"
-    return [sys.executable, "-c", code]
 
 
 class Ended(BaseException):

@@ -5,17 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core_ext.board import BLACK, WHITE, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
-from usi_engine.core import board_of, load_core
-from usi_engine.learn.game import START, ScoredGame
+from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.settings import PlayRules
-from usi_engine.records.formats import SUFFIXES, text_of_file
-from usi_engine.records.games import load_games
-from usi_engine.rules import End, end_by_rule
+from usi_engine.rules import End, Lead, end_by_rule
 from usi_engine.search.iterative import iterative_deepening
 
 if TYPE_CHECKING:
@@ -24,8 +20,6 @@ if TYPE_CHECKING:
 # Size of the TT: ten entries per node of one search, at least TABLE_MEGABYTES.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
-OPENING_PLIES = 24  # of a game record
-LONGEST_FAULT = 120  # characters of a message, which may quote a line
 # Search constants without late move pruning, reductions and quiescence limits.
 FULL_WIDTH = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMoves": 100}
 # Number of lines that an opening move is drawn from.
@@ -142,43 +136,3 @@ class Player:
         end = end or End("length")
         result = {BLACK: 1, WHITE: -1, None: 0}[end.winner]
         return ScoredGame(Board(start).sfen(), board.moves(), scores, result, ENDINGS.get(end.reason, end.reason))
-
-
-class Lead:
-    """The side that is ahead by `least` centipawns, and for how many plies both sides have seen it so."""
-
-    def __init__(self, least: int) -> None:
-        self._least, self.winner, self.plies = least, BLACK, 0
-
-    def add(self, turn: int, value: int | None) -> None:
-        """Add the value of a ply for the side to move; None, of a random move, changes nothing."""
-        if value is not None:
-            before, self.winner = self.winner, turn if value > 0 else 1 - turn
-            agreed = abs(value) >= self._least and (self.plies == 0 or self.winner == before)
-            self.plies = self.plies + 1 if agreed else 0
-
-
-def read_openings(path: Path | None) -> list[str]:
-    """Return the sfen of each position of a file of openings; without a file the start position. ValueError."""
-    return [START] if path is None else [board.sfen() for board in opening_boards(path)]
-
-
-def opening_boards(path: Path) -> Iterator[Board]:
-    """Yield the positions of lines of sfens or `startpos moves ...`, or those after OPENING_PLIES of game records.
-
-    ValueError names the line, or says that there is none.
-    """
-    if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usi") != "usi":
-        yield from (game.board(min(OPENING_PLIES, len(game.moves))) for game in load_games(path))
-        return
-    core, count = load_core(), 0
-    for number, line in enumerate(text_of_file(path).splitlines(), 1):
-        try:
-            board = board_of(core, line.strip()) if line.strip() else None
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {str(error)[:LONGEST_FAULT]}") from None
-        if board:
-            count += 1
-            yield board
-    if not count:
-        raise ValueError(f"{path} holds no position")

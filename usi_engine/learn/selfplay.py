@@ -21,12 +21,13 @@ from core_ext.board import Board
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.learn.corpus.sources import GameSource
 from usi_engine.learn.files import named_weights
-from usi_engine.learn.game import ScoredGame, SkippedItems, SourceError
+from usi_engine.learn.game import START, ScoredGame, SkippedItems, SourceError
 from usi_engine.learn.game_file import PACKED_SUFFIX, TEXT_SUFFIX, appending, complete_games, reserved
-from usi_engine.learn.player import Player, read_openings
+from usi_engine.learn.player import Player
 from usi_engine.learn.settings import OffGame, PlayRules, Rescore, Searches, SelfPlay
-from usi_engine.learn.workers import Work
 from usi_engine.progress import Progress
+from usi_engine.records.games import opening_boards
+from usi_engine.workers import Work
 
 ATTEMPTS = 10  # at a game that is not yet in the file
 DECIDED_SCORE = 2000  # centipawns from which on positions of a game are not searched for off-game positions
@@ -90,7 +91,7 @@ def selfplay(settings: SelfPlay) -> dict[str, Any]:
     another one with the same number.
     """
     players: list[Player] = []
-    openings = read_openings(settings.openings)
+    openings = [board.sfen() for board in opening_boards(settings.openings)] if settings.openings else [START]
     digest = sha256("\n".join(openings).encode()).hexdigest()[:16]
     head = made(settings, "selfplay", openings=digest)
     with (

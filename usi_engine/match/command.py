@@ -11,7 +11,6 @@ from pathlib import Path
 from usi_engine.core import exit_status
 from usi_engine.files import KeptRows
 from usi_engine.language import _
-from usi_engine.learn.workers import Work
 from usi_engine.match.elo import Sprt
 from usi_engine.match.engines import checked, digests, read_engines
 from usi_engine.match.game import EngineConfig, Engines, Rules, Task, play_game
@@ -31,6 +30,7 @@ from usi_engine.records.faults import RecordError
 from usi_engine.usi.arguments import Parser, name_value, real, whole
 from usi_engine.usi.options import usable_cores
 from usi_engine.usi.output import show
+from usi_engine.workers import Work
 
 MODELS = ("pentanomial", "trinomial")
 # Arguments that may change when a match is resumed.

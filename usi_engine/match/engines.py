@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from usi_engine.clock import TimeControl
-from usi_engine.csa.command import own_engine
 from usi_engine.language import _
 from usi_engine.match.game import EngineConfig
 from usi_engine.match.runs import MatchError, file_digest
@@ -22,7 +21,7 @@ from usi_engine.search.results import MOST_NODES, Limit
 from usi_engine.usi.arguments import name_value, whole
 from usi_engine.usi.options import Option
 from usi_engine.usi.output import show
-from usi_engine.usi.process import EngineError
+from usi_engine.usi.process import EngineError, own_engine
 
 Value = TypeVar("Value")
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine.clock import Clock, TimeControl
-from usi_engine.learn.player import Lead
-from usi_engine.rules import End, LiveGame
+from usi_engine.rules import End, Lead, LiveGame
 from usi_engine.search.results import Limit
 from usi_engine.usi.process import Answer, EngineError, EngineProcess, EngineSilent, Timeouts
 from usi_engine.usi.protocol import Times, position_of, position_words

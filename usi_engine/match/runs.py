@@ -15,10 +15,10 @@ from usi_engine.core import FOLDER
 from usi_engine.evaluation.network_file import network_path
 from usi_engine.files import KeptRows, OtherRowsError, digest_of, make_folder
 from usi_engine.language import _
-from usi_engine.learn.player import opening_boards
-from usi_engine.learn.workers import Work
 from usi_engine.progress import Progress
+from usi_engine.records.games import opening_boards
 from usi_engine.usi.arguments import whole
+from usi_engine.workers import Work
 
 OPENINGS = FOLDER / "usi_engine" / "data" / "openings.sfen"
 REPORT_SECONDS = 60.0

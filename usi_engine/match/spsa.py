@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from usi_engine.language import _
-from usi_engine.learn.workers import Work
 from usi_engine.match.game import EngineConfig, Engines, Rules, Task, play_game
 from usi_engine.match.runs import MatchError, Row, kept_rows, play_missing, shuffled_openings
 from usi_engine.usi.options import Option
 from usi_engine.usi.output import show
+from usi_engine.workers import Work
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
 STABILITY = 0.1  # share of the run that keeps the first updates small

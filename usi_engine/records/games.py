@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from usi_engine import language
-from usi_engine.core import load_core
+from usi_engine.core import board_of, load_core
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import FaultyText, RecordError
@@ -31,8 +26,14 @@ from usi_engine.records.formats import (
 from usi_engine.records.tree import Node, Record
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import STARTPOS
+from usi_engine.workers import Work
 
-FILES_TOGETHER, WAITING_PARTS = 64, 4  # files that a process reads at a time; such parts for each process
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+FILES_TOGETHER = 64  # files that a process reads at a time
+OPENING_PLIES = 24  # of a record that gives an opening
+LONGEST_FAULT = 120  # characters of a message, which may quote a line
 
 
 @dataclass(kw_only=True)
@@ -123,33 +124,15 @@ def read_games(path: Path, workers: int = 1) -> Iterator[Game | RecordError]:
         yield RecordError(_("{path}: no game records in this folder (KIF, KI2, CSA, JKF, USI)").format(path=path))
     if workers == 1:
         yield from (game for file in files for game in games_of_file(file))
-    else:
-        yield from games_of_workers(files, workers)
+        return
+    parts = (files[at : at + FILES_TOGETHER] for at in range(0, len(files), FILES_TOGETHER))
+    work = Work[str, list[Path], list[Game | RecordError]](language.choose, (language.chosen(),), games_of_files)
+    for games in work.results(parts, workers):
+        yield from games
 
 
-def games_of_workers(files: list[Path], workers: int) -> Iterator[Game | RecordError]:
-    """Yield the games and faults of files, which several processes read; ValueError for no process."""
-    parts, waiting = iter(range(0, len(files), FILES_TOGETHER)), deque[Future[list[Game | RecordError]]]()
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (language.chosen(),))
-    try:
-        while True:
-            for at in islice(parts, WAITING_PARTS * workers - len(waiting)):
-                waiting.append(pool.submit(games_of_files, files[at : at + FILES_TOGETHER]))
-            if not waiting:
-                return
-            yield from waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def begin_worker(chosen: str) -> None:
-    """Prepare a process: Ctrl-C is its parent's."""
-    language.choose(chosen)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def games_of_files(files: list[Path]) -> list[Game | RecordError]:
-    """Return the games and faults of files."""
+def games_of_files(_language: str, files: list[Path]) -> list[Game | RecordError]:
+    """Return the games and faults of files, the work of a process."""
     return [game for file in files for game in games_of_file(file)]
 
 
@@ -213,3 +196,24 @@ def load_games(
             on_fault(game)
         else:
             raise game
+
+
+def opening_boards(path: Path) -> Iterator[Board]:
+    """Yield the positions of lines of sfens or `startpos moves ...`, or those after OPENING_PLIES of game records.
+
+    ValueError names the line, or says that there is none.
+    """
+    if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usi") != "usi":
+        yield from (game.board(min(OPENING_PLIES, len(game.moves))) for game in load_games(path))
+        return
+    core, count = load_core(), 0
+    for number, line in enumerate(text_of_file(path).splitlines(), 1):
+        try:
+            board = board_of(core, line.strip()) if line.strip() else None
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {str(error)[:LONGEST_FAULT]}") from None
+        if board:
+            count += 1
+            yield board
+    if not count:
+        raise ValueError(f"{path} holds no position")

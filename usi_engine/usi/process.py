@@ -11,6 +11,7 @@ import queue
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import usi_engine
 from usi_engine.language import _, reason_of, text_of
 from usi_engine.usi.info import Info, Lines, parse_info
 from usi_engine.usi.options import Option
@@ -128,6 +130,13 @@ def exit_words(status: int | None) -> str:
     with contextlib.suppress(ValueError, TypeError):
         return _("signal {name}").format(name=signal.Signals(-(status or 0)).name)
     return _("exit status {status}").format(status=status)
+
+
+def own_engine() -> list[str]:
+    """Return the command that starts this package. `-m` would prefer a namesake in the working folder."""
+    home = str(Path(usi_engine.__file__).resolve().parents[1])
+    code = f"import sys; sys.path.insert(0, {home!r}); from usi_engine.__main__ import main; sys.exit(main())"
+    return [sys.executable, "-c", code]
 
 
 class EngineProcess:

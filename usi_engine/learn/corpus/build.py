@@ -28,9 +28,9 @@ from usi_engine.learn.corpus.sources import Chunk, detect_format, read_chunks
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import Item, SkippedItems, SourceError, ValuedMoves
 from usi_engine.learn.settings import NO_LEAVES, Corpus
-from usi_engine.learn.workers import Work
 from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.faults import Fault
+from usi_engine.workers import Work
 
 LONGEST_GAME = 2048  # positions
 CHUNK_ROOM = 8 * LONGEST_GAME  # initial room of a chunk, in positions

@@ -121,7 +121,7 @@ class Cluster:
         try:
             # Dask sends lambdas as code, so that the scheduler needs no part of this program.
             self._client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", repeats))
-            versions = self._client.run(lambda: import_module("usi_engine.learn.cluster").program_version())
+            versions = self._client.run(lambda: import_module("usi_engine.cluster").program_version())
             for worker, version in versions.items():
                 check_version(self._work.version, worker, version)
             if not versions:

@@ -69,7 +69,7 @@ class Work(Generic[State, Task, Result]):
         is done again, MOST_REPEATS times, then ChildProcessError. ConnectionError if a cluster fails.
         """
         if scheduler:
-            from usi_engine.learn.cluster import Cluster  # noqa: PLC0415  (an extra)
+            from usi_engine.cluster import Cluster  # noqa: PLC0415  (an extra)
 
             return _results(Cluster(scheduler, self, MOST_REPEATS), tasks, in_order)
         if processes == 1:
