@@ -112,3 +112,13 @@ def test_a_wheel_runs_the_level_that_is_chosen(tmp_path: Path) -> None:
     (core / "__init__.py").write_text((ROOT / "core_ext" / "__init__.py").read_text(encoding="utf-8"))
     (core / "processor.py").write_text("TARGET = 'high'")
     assert output_of("from core_ext.base import NAME; print(NAME)", cwd=tmp_path) == "high\n"
+
+
+def test_the_folder_without_python_has_what_its_commands_import() -> None:
+    """Every command is imported without the modules that scripts/folder.spec leaves out."""
+    spec = (ROOT / "scripts" / "folder.spec").read_text(encoding="utf-8")
+    lists = "\n".join(re.findall(r"^(?:LIBRARIES|STANDARD|PROGRAM|COMMANDS) = \[.*?\]$", spec, re.M | re.S))
+    output_of(
+        f"{lists}\nimport sys, importlib\nsys.modules |= dict.fromkeys(LIBRARIES + STANDARD + PROGRAM)\n"
+        "for name in COMMANDS: importlib.import_module(name)"
+    )

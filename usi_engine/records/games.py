@@ -26,7 +26,6 @@ from usi_engine.records.formats import (
 from usi_engine.records.tree import Node, Record
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import STARTPOS
-from usi_engine.workers import Work
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -125,6 +124,8 @@ def read_games(path: Path, workers: int = 1) -> Iterator[Game | RecordError]:
     if workers == 1:
         yield from (game for file in files for game in games_of_file(file))
         return
+    from usi_engine.workers import Work  # noqa: PLC0415  (slow to import, and not in the folder without Python)
+
     parts = (files[at : at + FILES_TOGETHER] for at in range(0, len(files), FILES_TOGETHER))
     work = Work[str, list[Path], list[Game | RecordError]](language.choose, (language.chosen(),), games_of_files)
     for games in work.results(parts, workers):
