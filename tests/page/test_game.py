@@ -76,10 +76,16 @@ def test_a_whole_game(start: Start, open_page: OpenPage, tmp_path: Path) -> None
         page.get_by_role("link", name="Save as KIF").click()
     download.value.save_as(tmp_path / "game.kif")
     assert load(tmp_path / "game.kif").root.last().moves() == WHOLE_GAME
-    expect(page.locator("#open")).to_be_visible(timeout=60_000)
-    with page.expect_popup() as popup:
-        page.get_by_role("link", name="Open the analysis").click()
+    page.get_by_role("button", name="Open the analysis").click()
+    expect(page.locator("#tree .chip")).to_have_count(len(WHOLE_GAME))
+    with page.expect_popup(timeout=60_000) as popup:
+        page.get_by_role("link", name="Summary and puzzles").click(timeout=60_000)
     expect(popup.value.locator(".move")).to_have_count(1 + len(WHOLE_GAME))
+    page.get_by_label("Comment").fill("mine")
+    page.get_by_label("Comment").press("Tab")
+    page.get_by_role("link", name="Play").click()
+    page.get_by_role("button", name="Open the analysis").click()
+    expect(page.locator("#tree .treeComment")).to_have_text("mine")  # it is not analysed twice
 
 
 def test_a_game_against_the_engine(start: Start, open_page: OpenPage) -> None:
@@ -138,7 +144,7 @@ def test_looks(start: Start, open_page: OpenPage, lang: str) -> None:
     play(page, WHOLE_GAME[:-1])
     assert faults_everywhere(page) == []
     play(page, WHOLE_GAME[-1:], before=len(WHOLE_GAME) - 1)
-    expect(page.locator("#open")).to_be_visible(timeout=60_000)
+    expect(page.locator("#analysis")).to_be_visible()
     assert faults_everywhere(page) == []
 
 

@@ -109,7 +109,7 @@ def test_the_whole_game(place: AnalysisPlace) -> None:
     game = game_of(RECORDS / "handicap.kif")
     act(place, "load", text=write_kif(game))
     act(place, "whole")
-    wait(lambda: place.state()["review"]["ready"])
+    wait(lambda: place.state()["whole"]["ready"])
     assert all(node["win"] is not None for node in place.state()["nodes"])
     assert place.gets["analysis.html"]("").body.startswith(b"<!DOCTYPE html>")
     for kind in ("kif", "ki2", "csa", "jkf", "usi"):

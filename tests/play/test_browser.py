@@ -25,7 +25,8 @@ from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.analysis.page import read
 from usi_engine.core import CoreError
 from usi_engine.game import session
-from usi_engine.play import browser, review
+from usi_engine.play import browser, whole_game
+from usi_engine.play.analysis_place import AnalysisPlace
 from usi_engine.play.browser_server import MOST_BYTES, Events, PageServer
 from usi_engine.play.game import CHOICES, HANDICAPS, PersonGame, Settings
 from usi_engine.play.library import Library
@@ -67,8 +68,9 @@ class Pages:
         self.opponent.set("USI_OwnBook", "false")
         game = PersonGame(Settings(**{"seconds": 0.02} | settings), Record(start))
         self.events, library = Events(), Library(folder)
-        self.shared = SharedGame(game, self.opponent, "material", started=started, events=self.events, library=library)
-        places = MyGames(library, self.events), Preferences(folder, self.events)
+        self.shared = SharedGame(game, self.opponent, self.events, library, started=started)
+        self.analysis = AnalysisPlace(self.shared, library, self.events, "material")
+        places = self.analysis, MyGames(library, self.events), Preferences(folder, self.events)
         site = browser.Site(self.events, self.shared, *places)
         self.server = PageServer(site.get, site.post)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -76,6 +78,7 @@ class Pages:
 
     def close(self) -> None:
         self.shared.close()
+        self.analysis.close()
         self.events.close()
         self.server.shutdown()
         self.server.server_close()
@@ -330,16 +333,20 @@ def test_the_record(pages: Pages, tmp_path: Path) -> None:
 
 
 def test_a_finished_game_is_analysed(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review, "NODES", 100)
+    """In the place Analyse, which has its tree, and its page when it is ready."""
+    monkeypatch.setattr(whole_game, "NODES", 100)
     opened.append(pages := Pages(MATE_IN_ONE))
     assert pages.act("move", move="G*5b") == ""
     state = pages.shared.state()
-    assert "mated" in state["ending"] and state["review"]["count"] == 2 and state["won"]
-    state = pages.until("review", {"done": 2, "count": 2, "ready": True, "fault": ""})
-    status, body, headers = pages.request("play/analysis.html")
+    assert "mated" in state["ending"] and state["won"]
+    assert pages.request("analyse/analysis.html")[0] == 404
+    assert pages.act("analyse/game") == ""
+    ready = {"done": 2, "count": 2, "ready": True, "fault": ""}
+    state = pages.follow(lambda state: state["whole"] == ready, "analyse")
+    assert [node["usi"] for node in state["nodes"]] == [None, "G*5b"] and state["nodes"][1]["win"] == 100
+    status, body, headers = pages.request("analyse/analysis.html")
     assert status == 200 and b"<html" in body and "connect-src" not in headers["Content-Security-Policy"]
     assert pages.act("move", move="5i5h") == "the game is over"
-    assert pages.act("take_back") == "" and pages.shared.state()["review"] is None
 
 
 def test_every_game_is_kept(opened: list[Pages], tmp_path: Path) -> None:
@@ -415,9 +422,9 @@ def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPat
     pages.act("move", move="7g7f")
     with pytest.raises(CoreError, match="ValueError: not a move"):
         check_for_a_while(pages)
-    monkeypatch.setattr(review.Review, "_analysed", fail)
+    monkeypatch.setattr(whole_game.WholeGame, "_analysed", fail)
     changed = threading.Event()
-    started = review.Review(Record(STARTPOS), "material", changed.set)
+    started = whole_game.WholeGame(Record(STARTPOS), "material", changed.set)
     started.start()
     assert changed.wait(20) and started.fault == "ValueError: not a move"
 

@@ -28,8 +28,8 @@ LAYERS: dict[str, str] = {
     "learn  ": "command",
     "csa": "background protocol connection game record client command",
     "match": "elo runs game engines report spsa command",
-    "play": "moves game opponent screen terminal record library words dialogue review browser_server page_state "
-    "shared_game places analysis_tree live_engine analysis_place browser command analyze",
+    "play": "moves game opponent screen terminal record library words dialogue browser_server page_state "
+    "shared_game places analysis_tree live_engine whole_game analysis_place browser command analyze",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

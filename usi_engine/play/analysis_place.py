@@ -11,12 +11,12 @@ from typing import Any
 from usi_engine.analysis.kif import kif_text
 from usi_engine.language import _
 from usi_engine.play.analysis_tree import AnalysisTree
-from usi_engine.play.browser_server import Answer, Events, Place, Refused
+from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Place, Refused
 from usi_engine.play.library import Library
 from usi_engine.play.live_engine import LiveEngine
 from usi_engine.play.record import make_record
-from usi_engine.play.review import Review
-from usi_engine.play.shared_game import SharedGame, page_of, record_pasted
+from usi_engine.play.shared_game import SharedGame, record_pasted
+from usi_engine.play.whole_game import WholeGame
 from usi_engine.records import formats
 from usi_engine.records.tree import Node, Record
 from usi_engine.rules import MoveError
@@ -41,15 +41,14 @@ class AnalysisPlace(Place):
         self._lock = threading.RLock()
         self._tree = AnalysisTree(record or Record(STARTPOS))
         self._on, self._shown, self._lines = True, False, 1
-        self._review: Review | None = None
-        self._line = list[Node]()  # the nodes of the review
+        self._whole: WholeGame | None = None
         actions: dict[str, Callable[[Mapping[str, Any]], None]] = {
             "go": lambda wanted: self._tree.go(self._node(wanted)), "move": self._move, "comment": self._comment,
             "promote": lambda wanted: self._tree.promote(self._node(wanted)),
             "delete": lambda wanted: self._tree.delete(self._node(wanted)),
             "load": lambda wanted: self._load(record_pasted(wanted.get("text"))),
             "open": lambda wanted: self._load(make_record(self._library.game(str(wanted.get("name", ""))))),
-            "engine": self._set_engine, "whole": self._whole, "play": self._play,
+            "game": self._open_game, "engine": self._set_engine, "whole": self._analyse, "play": self._play,
         }  # fmt: skip
         self.posts = {name: partial(self._act, action) for name, action in actions.items()}
         self.gets = {"file": self._file, "analysis.html": self._page}
@@ -58,7 +57,7 @@ class AnalysisPlace(Place):
         """Return the tree, what the engine is asked for, and how far the analysis of the game is."""
         with self._lock:
             engine = {"on": self._on, "lines": self._lines, "most": MOST_LINES}
-            return self._tree.state() | {"engine": engine, "review": self._review and self._review.progress()}
+            return self._tree.state() | {"engine": engine, "whole": self._whole and self._whole.progress()}
 
     def close(self) -> None:
         """End all searches."""
@@ -109,29 +108,24 @@ class AnalysisPlace(Place):
 
     # ---- the whole game ----
 
-    def _whole(self, wanted: Mapping[str, Any]) -> None:
+    def _analyse(self, wanted: Mapping[str, Any]) -> None:
         """Analyse the main line in the background, or stop that."""
         self._cancel()
-        if wanted.get("stop"):
-            return
-        record = self._tree.record
-        self._line = [record.root, *record.main_line]
-        made = [Node(node.move, node.milliseconds, node.comment) for node in record.main_line]
-        copied = formats.record_of_moves(record.start, made, record.end, record.header)
-        self._review = Review(copied, self._evaluation, self._found)
-        self._review.start()
+        if not wanted.get("stop"):
+            self._whole = WholeGame(self._tree.record, self._evaluation, lambda: self._events.changed(self.name))
+            self._whole.start()
 
-    def _found(self) -> None:
-        """Take over what the analysis of the game has found so far."""
-        with self._lock:
-            for own, found in zip(self._line, self._review.nodes, strict=True) if self._review else ():
-                own.analysis, own.quick = found.analysis, found.quick
-        self._events.changed(self.name)
+    def _open_game(self, wanted: Mapping[str, Any]) -> None:
+        """Show the game of the place Play and analyse it, unless that was done."""
+        game, shown = self._shared.record(), self._tree.record
+        if self._whole is None or (game.start, game.moves) != (shown.start, shown.moves):
+            self._load(game)
+            self._analyse(wanted)
 
     def _cancel(self) -> None:
-        if self._review:
-            self._review.cancel()
-            self._review = None
+        if self._whole:
+            self._whole.cancel()
+            self._whole = None
 
     # ---- files ----
 
@@ -146,4 +140,6 @@ class AnalysisPlace(Place):
 
     def _page(self, _query: str) -> Answer:
         with self._lock:
-            return page_of(self._review)
+            if not self._whole or not self._whole.page:
+                raise Refused(404, _("the analysis is not ready"))
+            return Answer(self._whole.page.encode(), "text/html", policy=ONE_FILE_POLICY)

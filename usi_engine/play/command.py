@@ -180,7 +180,7 @@ def play_in_browser(
     with closing(make_opponent(args, show)) as opponent:
         opponent.new_game()
         started = bool(args.what or saved)
-        shared = SharedGame(game, opponent, args.eval, started=started, events=events, library=library, saved=saved)
+        shared = SharedGame(game, opponent, events, library, started=started, saved=saved)
         with closing(AnalysisPlace(shared, library, events, args.eval, analysed)) as analysis:
             preferences = Preferences(data_folder(), events)
             site = Site(events, shared, analysis, analysis.engine, MyGames(library, events), preferences, first=place)

@@ -15,13 +15,12 @@ from typing import Any
 
 from usi_engine.core import CoreError, load_core, typed_board
 from usi_engine.language import _, text_of
-from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Place, Refused
+from usi_engine.play.browser_server import Answer, Events, Place
 from usi_engine.play.game import PersonGame, Settings
 from usi_engine.play.library import Library
 from usi_engine.play.opponent import HINT, Opponent
 from usi_engine.play.page_state import MoveNames, state_of
 from usi_engine.play.record import make_record
-from usi_engine.play.review import Review
 from usi_engine.records import formats
 from usi_engine.records.faults import RecordError
 from usi_engine.records.games import parse_record
@@ -43,17 +42,15 @@ class SharedGame(Place):
     name = "play"
 
     def __init__(
-        self, game: PersonGame, opponent: Opponent, evaluation: str, *, started: bool,
-        events: Events, library: Library, saved: str = "",
-    ) -> None:  # fmt: skip
-        self.game, self._opponent, self._evaluation = game, opponent, evaluation
+        self, game: PersonGame, opponent: Opponent, events: Events, library: Library, *, started: bool, saved: str = ""
+    ) -> None:
+        self.game, self._opponent = game, opponent
         self._events, self._library, self._saved = events, library, saved
         self._started, self._ended = started, False
         self._changed = threading.Condition()
         self._line, self._names = 0, MoveNames()
         self._search: Future[PlayResult] | None = None  # whose answer is awaited
         self._hint: PlayResult | None = None
-        self._review: Review | None = None
         self._fault: CoreError | None = None
         self._unsaved = ""  # why the game is not saved
         actions: dict[str, Callable[[Mapping[str, Any]], None]] = {
@@ -63,7 +60,7 @@ class SharedGame(Place):
             "resign": lambda _wanted: self._reply("resign"), "declare": lambda _wanted: self._reply("win"),
         }  # fmt: skip
         self.posts = {name: partial(self._act, action) for name, action in actions.items()}
-        self.gets = {"game.kif": self._file, "analysis.html": self._analysis}
+        self.gets = {"game.kif": self._file}
 
     def start(self) -> None:
         """Let the engine play."""
@@ -85,19 +82,22 @@ class SharedGame(Place):
             self._begin(PersonGame(Settings.read({**vars(self.game.settings), **chosen}), record))
             self._update()
 
+    def record(self) -> Record:
+        """Return the record of the game."""
+        with self._changed:
+            return make_record(self.game)
+
     # ---- for pages ----
 
     def state(self) -> dict[str, Any]:
         """Return the data that a page shows."""
         with self._changed:
             shown = state_of(self.game, self._names, self._hint, started=self._started)
-            review = self._review
             return shown | {
                 "line": self._line,
                 "saved": self._saved,
                 "unsaved": self._unsaved,
                 "thinking": self._search is not None,
-                "review": review and review.progress(),
             }
 
     def _act(self, action: Callable[[Mapping[str, Any]], None], wanted: Mapping[str, Any]) -> None:
@@ -110,14 +110,8 @@ class SharedGame(Place):
 
     def _file(self, _query: str) -> Answer:
         name = time.strftime("komadori-%Y%m%d-%H%M%S.kif")
-        with self._changed:
-            record = make_record(self.game)
-        body = formats.encoded(Path(name), formats.text_of(record, "kif"), "")
+        body = formats.encoded(Path(name), formats.text_of(self.record(), "kif"), "")
         return Answer(body, "application/octet-stream", download=name)
-
-    def _analysis(self, _query: str) -> Answer:
-        with self._changed:
-            return page_of(self._review)
 
     def check(self) -> None:
         """End the game if the time of the side to move is up. CoreError if the engine has ended."""
@@ -214,17 +208,11 @@ class SharedGame(Place):
         """Begin the next turn, or end the game."""
         self._cancel()
         self._hint = None
-        if self._review:
-            self._review.cancel()
-            self._review = None
 
     def _update(self) -> None:
-        """Save the game and tell the pages; let the engine move, or analyse the game if it has ended."""
+        """Save the game and tell the pages; let the engine move."""
         if self._started and self.game.engine_moves and self._search is None and not self._ended:
             self._ask(self.game.go(), self.game.level, self._engine_replies, self.game.pace())
-        if self.game.end and self.game.moves and self._review is None:
-            self._review = Review(make_record(self.game), self._evaluation, lambda: self._events.changed(self.name))
-            self._review.start()
         self._save()
         self._events.changed(self.name)
         self._changed.notify_all()
@@ -241,13 +229,6 @@ class SharedGame(Place):
             self._unsaved = text_of(error)
         if is_new or self.game.end:
             self._events.changed("games")
-
-
-def page_of(review: Review | None) -> Answer:
-    """Return the page of a game's analysis. Refused until it is ready."""
-    if not review or not review.page:
-        raise Refused(404, _("the analysis is not ready"))
-    return Answer(review.page.encode(), "text/html", policy=ONE_FILE_POLICY)
 
 
 def record_pasted(text: object) -> Record | None:

@@ -89,14 +89,14 @@ function drawGraph() {
 }
 
 function drawButtons(node) {
-  const {review} = state;
+  const {whole} = state, running = whole && !whole.ready && !whole.fault;
   for (const id of ["promote", "delete"]) byId(id).disabled = !online || node.parent === null || (id === "promote" && isMain(node));
-  byId("whole").textContent = review && !review.ready && !review.fault ? _("Stop") : _("Analyse the whole game");
-  byId("wholeText").textContent = !review ? "" : review.fault || (review.ready ? "" : _("Analysing the game: {done} of {count} positions", review));
-  byId("wholeBar").hidden = !review || review.ready || Boolean(review.fault);
-  byId("wholeBar").max = review ? review.count : 1;
-  byId("wholeBar").value = review ? review.done : 0;
-  byId("wholePage").hidden = !review || !review.ready;
+  byId("whole").textContent = running ? _("Stop") : _("Analyse the whole game");
+  byId("wholeText").textContent = running ? _("Analysing the game: {done} of {count} positions", whole) : whole ? whole.fault : "";
+  byId("wholeBar").hidden = !running;
+  byId("wholeBar").max = whole ? whole.count : 1;
+  byId("wholeBar").value = whole ? whole.done : 0;
+  byId("wholePage").hidden = !whole || !whole.ready;
   for (const button of byId("analyse").querySelectorAll("button:not(#promote, #delete, .chip)")) button.disabled = !online;
 }
 
@@ -140,7 +140,11 @@ function makeBoard() {
   onState("preferences", ({pieces}) => board.setPieces(pieces));
 }
 
-export const openSaved = name => act("open", {name});
+// Show a saved game; without a name that of the place Play, analysed.
+export async function openGame(name) {
+  await (name ? act("open", {name}) : act("game"));
+  location.hash = "#analyse";
+}
 
 async function load(text) {
   if (state.nodes.length > 1 && !await asked(_("Replace the moves on the board?"), _("Replace"))) return;

@@ -1,6 +1,6 @@
 // The place My games: the games that the program has saved.
 
-import {openSaved} from "./analyse.js";
+import {openGame as analyse} from "./analyse.js";
 import {searchList} from "./list.js";
 import {_, asked, h} from "./page.js";
 import {openGame} from "./play.js";
@@ -34,10 +34,6 @@ function card(game) {
 
 async function open(name) {
   if (!await openGame(name)) location.hash = "#play";
-}
-
-async function analyse(name) {
-  if (!await openSaved(name)) location.hash = "#analyse";
 }
 
 async function remove(game) {

@@ -1,5 +1,6 @@
 // The place Play. The program keeps the game; the page shows its state and sends actions.
 
+import {openGame as openAnalysis} from "./analyse.js";
 import {ShogiBoard} from "./board.js";
 import {GameClock} from "./clock.js";
 import {SIDE_NAMES, _, asked, h} from "./page.js";
@@ -104,7 +105,6 @@ function draw() {
   if (state.unsaved) say(_("The game is not saved: {reason}", {reason: state.unsaved}));
   drawButtons();
   drawMoves(ply);
-  drawReview();
   clock.draw();
   keepView();
 }
@@ -117,8 +117,9 @@ function drawButtons() {
   byId("declare").hidden = !now || !state.canDeclare;
   byId("resign").hidden = byId("hint").hidden = Boolean(state.ending);
   byId("rematch").hidden = !state.ending;
+  byId("analysis").hidden = !state.ending || !state.ply;
   byId("begin").hidden = state.started;
-  for (const id of ["newGame", "rematch", "begin"]) byId(id).disabled = !online;
+  for (const id of ["newGame", "rematch", "begin", "analysis"]) byId(id).disabled = !online;
   byId("rematch").classList.toggle("strong", Boolean(state.ending));
   byId("back").hidden = viewed === null;
 }
@@ -145,17 +146,6 @@ function showCurrentRow() {
 
 function moveItem(move, index) {
   return h("li", {}, h("button", {type: "button", onclick: () => view(index + 1)}, `${index + 1} ${move.text}`));
-}
-
-function drawReview() {
-  const {review} = state;
-  byId("review").hidden = !review;
-  if (!review) return;
-  byId("reviewing").textContent = review.fault || _("Analysing the game: {done} of {count} positions", review);
-  byId("reviewing").hidden = byId("progress").hidden = review.ready;
-  byId("progress").max = review.count;
-  byId("progress").value = review.done;
-  byId("open").hidden = !review.ready;
 }
 
 // ---- input ----
@@ -187,6 +177,7 @@ export function start() {
   for (const [id, action] of Object.entries({takeBack: "take_back", hint: "hint", declare: "declare", rematch: "rematch", begin: "begin"}))
     byId(id).onclick = () => act(action);
   byId("resign").onclick = resign;
+  byId("analysis").onclick = () => openAnalysis();
   byId("turn").onclick = () => { turned = !turned; draw(); };
   byId("newGame").onclick = () => openTerms(state.terms);
   byId("back").onclick = () => view(state.ply);

@@ -1,11 +1,13 @@
-"""The analysis of a finished game, made in the background."""
+"""The analysis of the whole game in the place Analyse, made in the background."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from copy import copy
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from usi_engine.analysis.analyst import Analyst, Limits, analyse, confirm, in_words
 from usi_engine.analysis.page import page_text
@@ -17,6 +19,9 @@ from usi_engine.records.games import Game
 from usi_engine.records.tree import Record
 from usi_engine.search.results import Analysis, Limit
 
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
 # A game of 100 moves takes a few seconds.
 NODES = 20_000
 LINES = 2  # puzzles compare the best move with the second
@@ -26,23 +31,24 @@ class Cancelled(Exception):
     """The analysis was cancelled."""
 
 
-class Review:
-    """An analysis of a game. `changed` is called on its thread after each position and at the end.
+class WholeGame:
+    """An analysis of the main line of a record, whose nodes get the results as they are found.
 
-    `nodes` are those of the game, with what is known of them so far. `page` is the HTML page, empty until it is ready;
-    `fault` says why there is none.
+    `changed` is called on its thread after each of them and at the end. `page` is the HTML page, empty until it is
+    ready; `fault` says why there is none.
     """
 
     def __init__(self, record: Record, evaluation: str, changed: Callable[[], None]) -> None:
-        self._game = Game(**vars(record), path=Path("game.kif"), kind="kif")
+        # The user may change the record meanwhile.
+        self._game = Game(**vars(copy(record)), path=Path("game.kif"), kind="kif")
+        self._nodes = [record.root, *record.main_line]
         self._limits, self._changed = Limits(Limit(nodes=NODES), evaluation=evaluation, multipv=LINES), changed
         self._cancelled = threading.Event()
-        self.nodes = [self._game.root, *self._game.main_line]
-        self.done, self.count, self.page, self.fault = 0, len(self._game.moves) + 1, "", ""
+        self.done, self.count, self.page, self.fault = 0, len(self._nodes), "", ""
 
     def start(self) -> None:
         """Start the thread."""
-        threading.Thread(target=self._run, name="review", daemon=True).start()
+        threading.Thread(target=self._run, name="whole game", daemon=True).start()
 
     def cancel(self) -> None:
         """End after the current position."""
@@ -66,22 +72,20 @@ class Review:
     def _analysed(self) -> str:
         """Return the page. Cancelled."""
         game, analyst = self._game, Analyst(self._limits)
+        found = [game.root, *game.main_line]
 
-        def search(ply: int, effort: int, lines: int) -> Analysis:
-            self._check()
-            known = self.nodes[ply].analysis if effort == 1 and lines <= LINES else None
-            return known or analyst.evaluate(game.board(ply), lines, effort=effort)
+        def search(_ply: int, board: Board, effort: int = 1, lines: int = LINES) -> Analysis:
+            if self._cancelled.is_set():
+                raise Cancelled
+            return analyst.evaluate(board, lines, effort=effort)
 
-        for _node in analyse(game, lambda _number, board: analyst.evaluate(board)):
-            self._check()
-            self.done += 1
+        def search_again(ply: int, effort: int, lines: int) -> Analysis:
+            known = found[ply].analysis if effort == 1 and lines <= LINES else None
+            return known or search(ply, game.board(ply), effort, lines)
+
+        for made, _node in enumerate(chain(analyse(game, search), confirm(game, search)), 1):
+            self.done = min(made, self.count)
+            for own, node in zip(self._nodes, found, strict=True):
+                own.quick, own.analysis = node.quick, node.analysis
             self._changed()
-        for _node in confirm(game, lambda _number, board, effort: analyst.evaluate(board, effort=effort)):
-            self._check()
-            self._changed()
-        return page_text(game, in_words(self._limits), find_puzzles(game, search))
-
-    def _check(self) -> None:
-        """Raise Cancelled after `cancel`."""
-        if self._cancelled.is_set():
-            raise Cancelled
+        return page_text(game, in_words(self._limits), find_puzzles(game, search_again))
