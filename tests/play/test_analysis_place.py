@@ -11,6 +11,7 @@ import pytest
 
 from tests.records.common import RECORDS, game_of
 from usi_engine.play.analysis_place import LONGEST_COMMENT, MOST_LINES, AnalysisPlace
+from usi_engine.play.analysis_tree import AnalysisTree
 from usi_engine.play.browser_server import Events, Refused
 from usi_engine.play.library import Library
 from usi_engine.play.shared_game import SharedGame
@@ -107,7 +108,7 @@ def test_the_engine_follows_the_board(place: AnalysisPlace) -> None:
 def test_the_whole_game(place: AnalysisPlace) -> None:
     """Values fill in as they are found, the page comes at the end, and files have the values."""
     game = game_of(RECORDS / "handicap.kif")
-    act(place, "load", text=write_kif(game))
+    place._tree = AnalysisTree(game)
     act(place, "whole")
     wait(lambda: place.state()["whole"]["ready"])
     assert all(node["win"] is not None for node in place.state()["nodes"])

@@ -40,7 +40,7 @@ class WholeGame:
 
     def __init__(self, record: Record, evaluation: str, changed: Callable[[], None]) -> None:
         # The user may change the record meanwhile.
-        self._game = Game(**vars(copy(record)), path=Path("game.kif"), kind="kif")
+        self._game = Game(**{**vars(copy(record)), "path": Path("game.kif"), "kind": "kif"})
         self._nodes = [record.root, *record.main_line]
         self._limits, self._changed = Limits(Limit(nodes=NODES), evaluation=evaluation, multipv=LINES), changed
         self._cancelled = threading.Event()
