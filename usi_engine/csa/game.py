@@ -87,8 +87,7 @@ class ServerGame:
         self._engine, self._send, self._note, self._may_ponder = engine, send, note, ponder
         self._margin_ms = margin_ms
         self._awaited = 0  # the search whose answer is to be sent; 0: none
-        self._pondering = 0  # the last search on the opponent's time
-        self._comment = self._reply = self._pondered = ""
+        self._comment = self._reply = ""
         self._restarts = 0
         for made in summary.moves:
             self._record_move(made)
@@ -172,18 +171,12 @@ class ServerGame:
             self._ponder()
 
     def _think(self) -> None:
-        hit = self._pondered and self.game.moves[-1] == self._pondered and self._engine.busy
-        self._pondered = ""
-        if hit:
-            self._awaited = self._pondering
-            self._engine.ponderhit()
-        else:
-            self._awaited = self._engine.go(self.game.position, self._go_words())
+        self._awaited = self._engine.go(self.game.position, self._go_words())
 
     def _ponder(self) -> None:
-        self._pondered, self._reply = self._reply, ""
-        position = position_words(self.game.start, [*self.game.moves, self._pondered])
-        self._pondering = self._engine.go(position, self._go_words(), ponder=True)
+        position = position_words(self.game.start, [*self.game.moves, self._reply])
+        self._engine.go(position, self._go_words(), ponder=True)
+        self._reply = ""
 
     def _go_words(self) -> str:
         return Times.of(self.game.clock, self.summary.side, self._margin_ms).words()

@@ -91,13 +91,12 @@ class Engines:
 
 
 class Player:
-    """An engine in a game: its process, its limit, the milliseconds left after each answer, its pondering."""
+    """An engine in a game: its process, its limit, the milliseconds left after each answer."""
 
     def __init__(self, engines: Engines, number: int, options: Mapping[str, str]) -> None:
         config = engines.configs[number]
         self.name, self.limit, self.process = config.name, config.limit, engines.processes[number]
         self._rules, self._options, self.left = engines.rules, options, list[float]()
-        self._pondered, self._search = "", 0  # the position and the search
 
     def prepare(self) -> None:
         """Start the engine if it does not run, and tell it that a game begins. GameLost."""
@@ -116,7 +115,7 @@ class Player:
         words, allowed = self._limits(game, game.turn)
         counts_time = isinstance(self.limit, TimeControl) or self.limit.time is not None
         try:
-            answer = self._ask(game.position, words, (allowed + self._rules.margin) / 1000 + GRACE)
+            answer = self.process.search(game.position, words, (allowed + self._rules.margin) / 1000 + GRACE)
         except EngineSilent as error:
             raise GameLost("time" if counts_time else "hang", error) from None
         except EngineError as error:
@@ -131,17 +130,11 @@ class Player:
             raise GameLost("hang", self.process.failure(EngineSilent, text))
         return answer
 
-    def _ask(self, position: str, words: str, longest: float) -> Answer:
-        if position == self._pondered and self.process.busy:
-            self.process.ponderhit()
-            return self.process.answer(self._search, longest)
-        return self.process.search(position, words, longest)
-
     def ponder(self, game: LiveGame, move: str) -> None:
         """Let the engine think on the opponent's time, after a move that it expects."""
         if self._rules.ponder and game.board.is_legal(move):
-            self._pondered = position_words(game.start, [*game.moves, move])
-            self._search = self.process.go(self._pondered, self._limits(game, 1 - game.turn)[0], ponder=True)
+            position = position_words(game.start, [*game.moves, move])
+            self.process.go(position, self._limits(game, 1 - game.turn)[0], ponder=True)
 
     def _limits(self, game: LiveGame, side: int) -> tuple[str, float]:
         """Return the arguments of `go`, and the time allowed in milliseconds."""

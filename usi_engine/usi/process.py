@@ -170,7 +170,7 @@ class EngineProcess:
         self._ended = self._killed = False  # killed because it did not answer `stop`
         self._process: subprocess.Popen[str] | None = None
         self.declared: dict[str, Option] = {}
-        self.name = ""
+        self.name = self._pondered = ""  # the position that it ponders on
 
     @property
     def title(self) -> str:
@@ -249,16 +249,7 @@ class EngineProcess:
 
         A process that says nothing for `silence` seconds counts as silent. `watch` is called with each new line.
         """
-        return self.answer(self.go(position, limits), longest, silence, watch)
-
-    def answer(
-        self,
-        number: int,
-        longest: float | None = None,
-        silence: float | None = None,
-        watch: Callable[[Answer], None] | None = None,
-    ) -> Answer:
-        """Return the answer to search `number`, which `go` has begun; as `search`."""
+        number = self.go(position, limits)
         try:
             while (answer := self._next(number, longest, silence)).move is None:
                 if watch:
@@ -269,8 +260,17 @@ class EngineProcess:
             raise
 
     def go(self, position: str, limits: str, ponder: bool = False) -> int:
-        """Begin a search and return its number. A search that still runs is stopped first."""
+        """Begin a search and return its number.
+
+        A search that still runs is stopped first. But if it ponders on this position, which the opponent's move has
+        made, it goes on by `ponderhit`, and the time of its answer begins now.
+        """
+        if self.busy and position == self._pondered:
+            self._pondered, self._begun = "", time.monotonic()
+            self._send("ponderhit")
+            return self._searches
         self.stop()
+        self._pondered = position if ponder else ""
         self._readyok.set()
         with self._going:  # a `stop` of another thread comes after the go
             with self._lock:
@@ -282,11 +282,6 @@ class EngineProcess:
             self._send(f"position {position}")
             self._send(f"go ponder {limits}" if ponder else f"go {limits}")
         return self._searches
-
-    def ponderhit(self) -> None:
-        """Tell the engine that the opponent made the expected move; the time of its answer begins now."""
-        self._begun = time.monotonic()
-        self._send("ponderhit")
 
     def stop(self) -> None:
         """End a running search and wait for its answer, which is still posted."""
