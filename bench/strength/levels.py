@@ -169,7 +169,7 @@ class Row:
 
     def cells(self) -> list[object]:
         name = "captures" if self.level == CAPTURER else str(self.level)
-        score = self.against_next.text() if self.against_next else ""
+        score = "score {} % ({}), Elo {} ({})".format(*self.against_next.texts()) if self.against_next else ""
         return [name, f"{self.elo:+.0f}", self.games, score, self.games_against_next or ""]
 
     def figures(self) -> dict[str, int | None]:

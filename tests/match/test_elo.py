@@ -49,10 +49,9 @@ def test_many_games_have_the_classical_interval() -> None:
 
 def test_text_and_wilsons_interval() -> None:
     """Published tables give 70 to 95 % for 26 wins in 30 games."""
-    text = elo.estimate([1.0] * 26 + [0.0] * 4).text()
-    assert text == "score 86.7 % (70.3 to 94.7), Elo +325 (+150 to +500)"
-    assert "Elo +0 (" in elo.estimate([0.5, 0.5]).text()
-    assert elo.estimate([1.0, 1.0]).text() == "score 100.0 % (34.2 to 100.0), Elo +inf (-113 to +inf)"
+    assert elo.estimate([1.0] * 26 + [0.0] * 4).texts() == ["86.7", "70.3 to 94.7", "+325", "+150 to +500"]
+    assert elo.estimate([0.5, 0.5]).texts()[2] == "+0"
+    assert elo.estimate([1.0, 1.0]).texts() == ["100.0", "34.2 to 100.0", "+inf", "-113 to +inf"]
 
 
 def test_sequential_test_decides_both_ways() -> None:

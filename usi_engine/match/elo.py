@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, pvariance
 
+from usi_engine.language import _
+
 NORMAL_95 = 1.96  # half-width of a 95 % interval in standard deviations
 PRIOR_VARIANCE = 0.25  # one imaginary score of greatest variance, so that a few equal scores do not seem certain
 FEWEST_SCORES = 20  # before a sequential test may end
@@ -32,23 +34,16 @@ class Estimate:
     low: float
     high: float
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The ends of the interval."""
-        return self.low, self.high
+    def texts(self) -> list[str]:
+        """Return the score in percent, its interval, the Elo difference and its interval."""
+        values = self.score, self.low, self.high
+        percents, elos = [f"{100 * value:.1f}" for value in values], [f"{elo(value):+.0f}" for value in values]
+        return [percents[0], interval(*percents[1:]), elos[0], interval(*elos[1:])]
 
-    def elo(self) -> tuple[float, float, float]:
-        """Return the Elo difference and the ends of its interval."""
-        return elo(self.score), elo(self.low), elo(self.high)
 
-    def text(self) -> str:
-        """Return `score 86.7 % (70.3 to 94.7), Elo +325 (+150 to +500)`."""
-        value, low, high = (f"{each:+.0f}" for each in self.elo())
-        return f"{self.score_text()}, Elo {value} ({low} to {high})"
-
-    def score_text(self) -> str:
-        """Return `score 86.7 % (70.3 to 94.7)`."""
-        return f"score {self.score * 100:.1f} % ({self.low * 100:.1f} to {self.high * 100:.1f})"
+def interval(low: str, high: str) -> str:
+    """Return the ends of an interval as text."""
+    return _("{low} to {high}").format(low=low, high=high)
 
 
 def estimate(scores: Sequence[float]) -> Estimate:

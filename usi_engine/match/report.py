@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from rich.box import SIMPLE
@@ -16,7 +17,7 @@ from rich.text import Text
 from usi_engine.analysis.page import filled
 from usi_engine.files import write_blocks
 from usi_engine.language import _, chosen
-from usi_engine.match.elo import Estimate, Sprt, estimate, normalized_elo, pentanomial, superiority
+from usi_engine.match.elo import Sprt, estimate, interval, normalized_elo, pentanomial, superiority
 from usi_engine.match.runs import Row
 from usi_engine.records import ends
 from usi_engine.records.ends import End
@@ -55,38 +56,28 @@ def pair_scores(rows: Iterable[Row], name: str) -> list[float]:
 
 @dataclass(frozen=True)
 class Standing:
-    """An engine's results; the interval is over pairs, or over games if there is no complete pair."""
+    """An engine's points in its games, of which it has played one, and its scores in pairs of games."""
 
     name: str
     points: list[float]
-    estimate: Estimate
+    pairs: list[float]
 
-    @classmethod
-    def of(cls, rows: Sequence[Row], name: str) -> Standing | None:
-        """Return the standing of an engine, None if it has no games."""
-        points = results(rows, name)
-        found = (
-            Estimate(sum(points) / len(points), *estimate(pair_scores(rows, name) or points).ends) if points else None
-        )
-        return cls(name, points, found) if found else None
+    @property
+    def score(self) -> float:
+        """The mean of the points."""
+        return fmean(self.points)
 
     def cells(self) -> list[str]:
-        """Return the row of the table."""
-        elo, *elos = (f"{value:+.0f}" for value in self.estimate.elo())
-        percent, *percents = (f"{100 * value:.1f}" for value in (self.estimate.score, *self.estimate.ends))
+        """Return the row of the table; the interval is over pairs, or over games if there is no complete pair."""
         counts = [str(self.points.count(value)) for value in (1.0, 0.5, 0.0)]
-        return [self.name, str(len(self.points)), *counts, percent, interval(*percents), elo, interval(*elos)]
-
-
-def interval(low: str, high: str) -> str:
-    """Return the ends of an interval as text."""
-    return _("{low} to {high}").format(low=low, high=high)
+        found = replace(estimate(self.pairs or self.points), score=self.score)
+        return [self.name, str(len(self.points)), *counts, *found.texts()]
 
 
 def standings(rows: Sequence[Row], names: Iterable[str]) -> list[Standing]:
     """Return the standings of the engines with games, the best first."""
-    found = [standing for name in names if (standing := Standing.of(rows, name))]
-    return sorted(found, key=lambda standing: -standing.estimate.score)
+    found = [Standing(name, results(rows, name), pair_scores(rows, name)) for name in names]
+    return sorted((standing for standing in found if standing.points), key=lambda standing: -standing.score)
 
 
 def titles() -> list[str]:
@@ -210,7 +201,7 @@ def curve(rows: Sequence[Row], name: str) -> dict[str, Any]:
     found = [(2 * count, estimate(scores[:count])) for count in counts]
     return {
         "name": name,
-        "points": [[games, *(round(100 * part, 2) for part in (e.score, *e.ends))] for games, e in found],
+        "points": [[games, *(round(100 * part, 2) for part in astuple(score))] for games, score in found],
     }
 
 
