@@ -117,10 +117,14 @@ def test_the_whole_game(start: Start, open_page: OpenPage) -> None:
     page.get_by_role("button", name="Analyse the whole game").click()
     expect(page.locator("#graph .curve")).to_be_visible(timeout=30_000)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.locator('#analyseBoard [data-square="7g"]').click()
+    said = page.locator("#wholeText").text_content() or ""
+    expect(page.locator("#wholeText")).not_to_have_text(said, timeout=30_000)
+    expect(page.locator('#analyseBoard [data-square="7g"]')).to_have_class(re.compile("sb-source"))
     bad = page.locator("#tree .chip.mistake, #tree .chip.dubious, #tree .chip.inaccuracy, #tree .chip.blunder")
     expect(bad.first).to_be_visible(timeout=90_000)
     bad.first.click()
-    expect(page.locator("#analyseNow .mark")).to_be_visible()
+    expect(page.locator("#analyseNow .mark")).to_be_visible(timeout=20_000)
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Analyse the whole game")).to_be_visible()
 

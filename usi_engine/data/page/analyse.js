@@ -11,6 +11,8 @@ const place = "analyse";
 const SUFFIXES = {kif: "kifu", ki2: "ki2u", csa: "csa", jkf: "jkf", usi: "usi"};  // of files in UTF-8, by format
 let state = states.analyse, engine = states.engine, online = true, turned = false;
 let board, graph, nodes;           // nodes: by number
+let onBoard = "";                  // which position the board shows
+let held = false;                  // a click needs its element until the button is released
 
 const current = () => nodes.get(state.here);
 const mainLine = () => state.nodes.filter(node => isMain(node));
@@ -20,7 +22,10 @@ async function act(action, values = {}) {
   const error = await post(`${place}/${action}`, {node: state.here, ...values});
   byId("analyseMessage").textContent = error;
   byId("analyseMessage").hidden = !error;
-  if (error) draw();
+  if (error) {
+    onBoard = "";  // the board shows the move that was refused
+    draw();
+  }
   return error;
 }
 
@@ -33,17 +38,29 @@ function receive(next) {
 }
 
 function draw() {
-  if (!board) return;
+  if (!board || held) return;
   const node = current();
-  board.turn(turned);
-  board.show(node.sfen, {last: node.usi, arrows: arrows(node), check: node.check});
-  board.setLegal(online ? state.legal : null);
+  drawBoard(node);
   byId("analyseTitle").textContent = state.title || _("Analyse");
   drawNow(node);
   drawEngine();
   drawTree(byId("tree"), state.nodes, state.here, id => act("go", {node: id}));
   drawGraph();
   drawButtons(node);
+}
+
+// What the analysis finds changes the arrows, but not the piece that is chosen.
+function drawBoard(node) {
+  const now = `${node.id} ${node.sfen} ${turned} ${online}`;
+  if (now === onBoard) {
+    board.shown.arrows = arrows(node);
+    board.drawArrows();
+    return;
+  }
+  onBoard = now;
+  board.turn(turned);
+  board.show(node.sfen, {last: node.usi, arrows: arrows(node), check: node.check});
+  board.setLegal(online ? state.legal : null);
 }
 
 const found = () => state.engine.on && engine.node === state.here ? engine.lines : [];
@@ -191,12 +208,7 @@ export function start() {
   byId("comment").onchange = () => act("comment", {node: +byId("comment").dataset.node, text: byId("comment").value});
   byId("loadFile").onchange = () => { if (byId("loadFile").files[0]) loadFile(byId("loadFile").files[0]); byId("loadFile").value = ""; };
   onState(place, receive);
-  onState("engine", next => { engine = next; if (!byId(place).hidden) drawFound(); });
-}
-
-// New lines change the arrows, but not the piece that is chosen.
-function drawFound() {
-  board.shown.arrows = arrows(current());
-  board.drawArrows();
-  drawEngine();
+  onState("engine", next => { engine = next; if (!byId(place).hidden && !held) { drawBoard(current()); drawEngine(); } });
+  byId(place).addEventListener("pointerdown", () => { held = true; });
+  for (const name of ["pointerup", "pointercancel"]) document.addEventListener(name, () => { if (held) setTimeout(() => { held = false; draw(); }); });
 }
