@@ -19,7 +19,7 @@ LAYERS: dict[str, str] = {
     "game": "command_line console bench report mating thinking session loop",
     "records": "faults ends tree notation position kakinoki kif csa jkf usi_text formats games convert",
     "mate_tool": "problems command",
-    "analysis": "judgement analyst words tactics reasons kif puzzles page terminal suite analyze",
+    "analysis": "judgement analyst words formations tactics reasons kif puzzles page terminal suite analyze",
     "book_tool": "tree grow command",
     "learn": "settings game player files checkpoint",
     "learn.corpus": "packed packed_games sources positions dataset chances buckets build batches",

@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from usi_engine import NAME
+from usi_engine.analysis.formations import name_formations, opening_of
 from usi_engine.analysis.judgement import black_score, is_by_rule, judge
 from usi_engine.records.formats import verify
 from usi_engine.records.kif import write_kif
@@ -35,13 +37,15 @@ WINS = ("先手", "後手")
 def kif_text(record: Record) -> str:
     """Return an analysed record. RecordError if it reads back differently."""
     comments = dict[Node, str | None]()
+    opening = opening_of(name_formations(record))
+    named = replace(record, header={"戦型": opening.japanese, **record.header}) if opening else record
 
     def make_comment(step: Step) -> str | None:
         head = [] if step.node.parent else [f"*Engines 0 {NAME}"]
         comments[step.node] = comment = with_comment(step.node.comment, [*head, *comment_lines(step)])
         return comment
 
-    text = write_kif(record, make_comment)
+    text = write_kif(named, make_comment)
     verify(text, record, "kif", comments.get)
     return text
 

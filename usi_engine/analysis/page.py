@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from core_ext.shogi.ki2 import last_square
 from usi_engine import NAME, __version__, language
+from usi_engine.analysis.formations import Formation, formation_headers, formation_sentences, name_formations
 from usi_engine.analysis.judgement import GRADES, black_score, judge, percent, totals
 from usi_engine.analysis.kif import with_comment
 from usi_engine.analysis.puzzles import Puzzle, puzzle_data
@@ -64,12 +65,14 @@ def page_text(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> str:
 
 def page_data(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
     """Return the data for the page's script; values and chances are Black's."""
-    nodes, phases = positions(game)
+    found = name_formations(game)
+    nodes, phases = positions(game, found)
+    named = {key: marked(text) for key, text in formation_headers(game, found).items()}
     return {
         "title": title(game),
         "about": _("{file}, {count} moves").format(file=game.path.name, count=len(game.moves)),
         "players": dict(zip(SIDES, player_names(game), strict=True)),
-        "headers": headers(game),
+        "headers": headers(game, named),
         "engine": _("{engine}, {limit} a position").format(engine=f"{NAME} {__version__}", limit=limits),
         "nodes": nodes,
         "phases": [{"ply": ply, "name": name} for name, ply in phases.items()],
@@ -100,11 +103,11 @@ def summary(record: Record) -> Data:
 
 # Data of a position that was not searched, and of a start's move.
 UNKNOWN: Data = {
-    "text": "", "win": None, "loss": 0.0, "grade": "", "gradeText": "", "best": False, "lines": [], "why": [],
+    "text": "", "win": None, "loss": 0.0, "grade": "", "gradeText": "", "best": False, "lines": [],
 }  # fmt: skip
 
 
-def positions(record: Record) -> tuple[list[Data], dict[str, int]]:
+def positions(record: Record, found: dict[Node, list[Formation]]) -> tuple[list[Data], dict[str, int]]:
     """Return the nodes of the main line, and the plies of its first capture and check.
 
     Other lines are in the nodes whose moves they are alternatives to. The keys are those that
@@ -117,6 +120,7 @@ def positions(record: Record) -> tuple[list[Data], dict[str, int]]:
         node = step.node
         depths[node] = depths[node.parent] + step.begins_variation
         data[node] = node_data(step, book, names)
+        data[node]["why"] += formation_sentences(found.get(node, ()))
         if node.parent and step.begins_variation:
             line = []
             if depths[node] <= MOST_NESTED:
@@ -182,7 +186,7 @@ def judged_data(step: Step, names: tuple[str, str]) -> Data:
     """Return the search's results for a position and the move that led to it."""
     score, move = black_score(step.node), judge(step.node)
     if score is None:
-        return UNKNOWN
+        return UNKNOWN | {"why": list[str]()}
     data = UNKNOWN | {"text": score_text(score), "win": percent(score.value), "lines": list(list_lines(step))}
     data["why"] = explanations(step, names)
     if move:

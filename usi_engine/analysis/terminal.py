@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from usi_engine.analysis.formations import formation_headers, formation_sentences, name_formations
 from usi_engine.analysis.judgement import GRADES, Judgement, black_score, judge, percent, totals
 from usi_engine.analysis.puzzles import Puzzle
 from usi_engine.analysis.reasons import explanations
 from usi_engine.analysis.words import (
     end_text,
     grade_name,
+    header_name,
     is_japanese,
     player_names,
     score_text,
@@ -73,16 +75,19 @@ def all_lines(game: Game, width: int) -> Iterator[Line]:
     yield title.format(file=game.name, black=black, white=white, count=len(game.moves)), HEADING, ""
     yield _("Values and chances of winning are Black's after the move; loss is the mover's."), "", ""
     yield heading(), HEADING, ""
-    names, last = side_names(game), game.root.last()
+    names, last, found = side_names(game), game.root.last(), name_formations(game)
     for step in game.walk():
         if not step.node.analysis:
             break
         if step.begins_variation:
             yield _("variation at move {number}").format(number=step.ply), HEADING, ""
         yield from position_lines(step, names, width)
+        yield from ((f"{'':{INDENT}}{text}", "", "") for text in formation_sentences(found.get(step.node, ())))
         if step.node is last and end_text(game):
             yield f"{'':6}{end_text(game)}", "", ""
     yield "", "", ""
+    for key, text in formation_headers(game, found).items():
+        yield f"{padded(header_name(key), -NAME_COLUMNS)}{text}", "", ""
     yield from summary(game, names)
 
 

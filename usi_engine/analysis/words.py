@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from usi_engine import language
 from usi_engine.analysis.judgement import Grade
 from usi_engine.language import _
@@ -16,7 +18,8 @@ from usi_engine.usi.output import printable
 # English names of KIF's header keys, in the order in which an analysis shows them.
 HEADERS = {
     "棋戦": "Event", "場所": "Place", "開始日時": "Started", "終了日時": "Ended", "持ち時間": "Time control",
-    "消費時間": "Time used", "手合割": "Handicap", "戦型": "Opening", "表題": "Title", "備考": "Remarks",
+    "消費時間": "Time used", "手合割": "Handicap", "戦型": "Opening", "囲い": "Castles", "表題": "Title",
+    "備考": "Remarks",
 }  # fmt: skip
 MARKS = str.maketrans("▲△", "☗☖")
 
@@ -58,9 +61,9 @@ def grade_name(grade: Grade | None) -> str:
     return grade.japanese if is_japanese() else grade.name
 
 
-def headers(game: Game) -> list[tuple[str, str]]:
-    """Return the record's header with the handicap, without the players."""
-    values = dict(game.header)
+def headers(game: Game, found: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the record's header with the handicap and what else was found, without the players."""
+    values = {**found, **game.header}
     handicap = HANDICAP_NAMES.get(game.start)
     if handicap and handicap != EVEN:
         values["手合割"] = handicap if is_japanese() else english_handicap(handicap)
