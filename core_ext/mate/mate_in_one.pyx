@@ -29,13 +29,15 @@ cdef Bitboard check_origins[COLORS][SQUARES][PIECE_TYPES]
 cdef struct KingInfo:
     int us
     int king
-    Bitboard occ            # the `xray` of functions lacks the king, which does not shield squares
+    Bitboard occ
+    Bitboard xray           # lacks the king, which does not shield squares
     Bitboard neighbours     # the squares next to the king
     Bitboard escapes        # neighbours to which the king could go now
     Bitboard straight       # attacks of a rook and a bishop from its square
     Bitboard diagonal
     Bitboard straight_reach     # lines of our rooks and dragons, and of our bishops and horses, also behind the king
     Bitboard diagonal_reach
+    Bitboard lines          # both, and those of our lances to the neighbours
     Bitboard discoverers    # our pieces that give check when they leave their line
     Bitboard allowed        # targets of our pieces: all squares, or those that meet a check
 
@@ -67,43 +69,43 @@ cdef void init_check_origins() noexcept nogil:
             check_origins[us][king][KING] = empty()
 
 
-cdef inline void init_reach(const Position *pos, KingInfo *info, Bitboard occ) noexcept nogil:
+cdef inline void init_reach(const Position *pos, KingInfo *info) noexcept nogil:
     cdef Bitboard men = both(pos.color[info.us], diagonal_sliders(pos))
+    cdef int square
     info.diagonal_reach = info.straight_reach = empty()
     while some(men):
-        info.diagonal_reach = either(info.diagonal_reach, bishop_attacks(pop(&men), occ))
+        info.diagonal_reach = either(info.diagonal_reach, bishop_attacks(pop(&men), info.xray))
     men = both(pos.color[info.us], straight_sliders(pos))
     while some(men):
-        info.straight_reach = either(info.straight_reach, rook_attacks(pop(&men), occ))
+        info.straight_reach = either(info.straight_reach, rook_attacks(pop(&men), info.xray))
+    info.lines = either(info.diagonal_reach, info.straight_reach)
+    men = both(pos.color[info.us], pos.kind[LANCE])
+    while some(men):
+        square = pop(&men)
+        if meet(tables.forward[info.us][square], info.neighbours):
+            info.lines = either(info.lines, lance_attacks(info.us, square, info.xray))
 
 
-cdef inline Bitboard attacks_around(const Position *pos, const KingInfo *info, Bitboard occ) noexcept nogil:
-    """Return attacks of our pieces that are exact on the neighbours of the king."""
+cdef inline Bitboard steps_around(const Position *pos, const KingInfo *info) noexcept nogil:
+    """Return attacks by steps of our pieces that are exact on the neighbours of the king."""
     cdef int us = info.us, square
-    cdef Bitboard mine = pos.color[us], found = either(info.diagonal_reach, info.straight_reach), men
-    men = both(mine, tables.near_king[us ^ 1][info.king])
+    cdef Bitboard found = empty(), men = both(pos.color[us], tables.near_king[us ^ 1][info.king])
     while some(men):
         square = pop(&men)
         found = either(found, tables.step[us][type_of(pos.board[square])][square])
-    men = both(mine, pos.kind[LANCE])
-    while some(men):
-        square = pop(&men)
-        if meet(tables.forward[us][square], info.neighbours):
-            found = either(found, lance_attacks(us, square, occ))
     return found
 
 
 cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept nogil:
     cdef int us = pos.side, king = pos.king[us ^ 1]
-    cdef Bitboard checkers = pos.state.checkers, xray, direct
+    cdef Bitboard checkers = pos.state.checkers, direct
     info.us = us
     info.king = king
     info.occ = occupied(pos)
     info.neighbours = tables.step[0][KING][king]
-    xray = without(info.occ, tables.square[king])
-    info.escapes = without(info.neighbours, pos.color[us ^ 1])
-    init_reach(pos, info, xray)
-    info.escapes = without(info.escapes, attacks_around(pos, info, xray))
+    info.xray = without(info.occ, tables.square[king])
+    init_reach(pos, info)
+    info.escapes = without(info.neighbours, either(pos.color[us ^ 1], either(info.lines, steps_around(pos, info))))
     info.straight = rook_attacks(king, info.occ)
     info.diagonal = bishop_attacks(king, info.occ)
     info.discoverers = slider_blockers(king, aligned_sliders(pos, king, us), info.occ, &direct)
@@ -221,6 +223,8 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
     cdef Bitboard blocked = without(pos.color[us ^ 1], tables.square[target])
     cdef Bitboard escapes = without(without(info.neighbours, reached), blocked)
     cdef Bitboard first = both(escapes, either(info.escapes, tables.square[target])), checkers, between
+    if origin == NO_ORIGIN and not has(info.lines, target):     # the other squares stay attacked
+        escapes = first
     if has_escape(pos, info, origin, first, xray) or has_escape(pos, info, origin, without(escapes, first), xray):
         return NO_MOVE
     checkers = tables.square[target] if has(reached, king) else empty()
@@ -240,12 +244,12 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
 cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type) noexcept nogil:
     cdef int us = info.us, target
     cdef Bitboard targets = both(both(check_squares(info, piece_type), tables.drop_ranks[us][piece_type]), info.allowed)
-    cdef Bitboard xray = without(info.occ, tables.square[info.king]), escapes = info.escapes
+    cdef Bitboard escapes = info.escapes
     cdef Move move
     # The king could capture on an escape square. Elsewhere a drop takes no other escape square by blocking a line.
     targets = without(targets, either(info.occ, info.escapes))
     while some(targets) and some(escapes):      # the drop must attack every escape square
-        targets = both(targets, attacks(us ^ 1, piece_type, pop(&escapes), xray))
+        targets = both(targets, attacks(us ^ 1, piece_type, pop(&escapes), info.xray))
     while some(targets):
         target = pop(&targets)
         move = verify(pos, info, drop_move(piece_type, target), piece_type, False)
@@ -276,14 +280,21 @@ cdef inline Bitboard off_line_targets(const KingInfo *info, int origin, Bitboard
     return without(targets, tables.line[info.king][origin])
 
 
-cdef Move mate_among(const Position *pos, const KingInfo *info, int origin, Bitboard targets, Bitboard checking,
-                     Bitboard discovering, int placed) noexcept nogil:
+cdef inline bint leaves_escape(const KingInfo *info, int placed, int target) noexcept nogil:
+    """Return whether a piece on `target` leaves an escape square unattacked, if the move opens no line."""
+    return some(without(info.escapes, attacks(info.us, placed, target, info.xray)))
+
+
+cdef Move mate_among(const Position *pos, const KingInfo *info, int origin, Bitboard targets, Bitboard discovering,
+                     int placed) noexcept nogil:
     """Find a mate by the piece on `origin` on one of `targets`; its type after the move is `placed`."""
     cdef int target, piece_type = type_of(pos.board[origin])
     cdef Move move
-    targets = both(targets, either(checking, discovering))
+    targets = both(targets, either(check_squares(info, placed), discovering))
     while some(targets):
         target = pop(&targets)
+        if not has(info.lines, origin) and leaves_escape(info, placed, target):
+            continue
         move = promotion_move(origin, target) if placed != piece_type else board_move(origin, target)
         move = verify(pos, info, move, placed, has(discovering, target))
         if move:
@@ -293,20 +304,17 @@ cdef Move mate_among(const Position *pos, const KingInfo *info, int origin, Bitb
 
 cdef Move mate_by_piece(const Position *pos, const KingInfo *info, int origin) noexcept nogil:
     cdef int us = info.us, piece_type = type_of(pos.board[origin])
-    cdef Bitboard targets, promotable = empty(), discovering
+    cdef Bitboard targets, discovering
     cdef Move move
     targets = both(without(attacks(us, piece_type, origin, info.occ), pos.color[us]), info.allowed)
     if has(pos.state.pinned, origin):
         targets = both(targets, tables.line[pos.king[us]][origin])
     discovering = off_line_targets(info, origin, targets)
     if can_promote(piece_type):
-        promotable = promotion_targets(us, origin, targets)
-        move = mate_among(pos, info, origin, promotable, check_squares(info, piece_type + PROMOTED), discovering,
-                          piece_type + PROMOTED)
+        move = mate_among(pos, info, origin, promotion_targets(us, origin, targets), discovering, piece_type + PROMOTED)
         if move:
             return move
-    targets = both(targets, tables.drop_ranks[us][piece_type])
-    return mate_among(pos, info, origin, targets, check_squares(info, piece_type), discovering, piece_type)
+    return mate_among(pos, info, origin, both(targets, tables.drop_ranks[us][piece_type]), discovering, piece_type)
 
 
 cdef Move mate_by_king(const Position *pos, const KingInfo *info) noexcept nogil:
@@ -398,9 +406,7 @@ cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcep
 
 cdef inline int escapes_after(const KingInfo *info, Move32 check) noexcept nogil:
     """Estimate the number of escape squares after a check, ignoring lines that the move opens or blocks."""
-    cdef int target = to_square(check)
-    cdef Bitboard xray = without(info.occ, tables.square[info.king])
-    return count(without(info.escapes, attacks(info.us, type_of(placed_piece(check)), target, xray)))
+    return count(without(info.escapes, attacks(info.us, type_of(placed_piece(check)), to_square(check), info.xray)))
 
 
 cdef bint mate_in_three(Position *pos, int max_escapes, Move *line, uint64_t *nodes) noexcept nogil:
