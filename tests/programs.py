@@ -41,6 +41,14 @@ def output_of(code: str, *words: str, **options: Any) -> str:
     return done.stdout
 
 
+def resident_megabytes(pid: int) -> int:
+    """Return the memory that a process has in use; 0 on other systems than Linux."""
+    if sys.platform != "linux":
+        return 0
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(status.split("VmRSS:")[1].split()[0]) >> 10
+
+
 def interrupted(words: list[str], until: Callable[[subprocess.Popen[str]], object]) -> tuple[int, str, str]:
     """Start `usi_engine` with these words, send Ctrl-C after `until`; return status, output after it, and errors."""
     pipe = subprocess.PIPE

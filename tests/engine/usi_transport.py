@@ -9,15 +9,13 @@ import os
 import queue
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import BinaryIO
 
 from core_ext.board import Board
-from tests.programs import ENGINE, ROOT
+from tests.programs import ENGINE, ROOT, resident_megabytes
 from usi_engine.core import Core
 from usi_engine.game.loop import serve
 from usi_engine.usi.output import Writer
@@ -250,10 +248,7 @@ class Program(Transport):
 
     def megabytes(self) -> int:
         """Return the resident memory; 0 on other systems than Linux."""
-        if sys.platform != "linux":
-            return 0
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(status.split("VmRSS:")[1].split()[0]) >> 10
+        return resident_megabytes(self.process.pid)
 
     def end_input(self) -> None:
         assert self.process.stdin is not None

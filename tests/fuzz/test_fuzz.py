@@ -65,5 +65,5 @@ def test_soak(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes() + b'{"game": 2, "opt')
     games = soak(log, 2, clock_share)
     assert [game["game"] for game in games] == [1, 2]
-    assert all(game["ending"] and game["plies"] > 4 for game in games)
+    assert all(game["ending"] and game["moves"] for game in games)
     assert summary(games).startswith("2 games")

@@ -9,7 +9,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +17,7 @@ from core_ext.board import Board
 from core_ext.engine import INFINITE, MATE, MATE_BOUND, KppWeights, StopToken, Table, Worker
 from tests.conftest import deepen
 from tests.positions import random_boards
+from tests.programs import resident_megabytes
 from usi_engine.match.runs import OPENINGS
 from usi_engine.records.games import opening_boards
 
@@ -260,15 +260,11 @@ def test_a_root_that_fails_low_is_stored_as_an_upper_bound() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 def test_a_table_is_provided_in_parts() -> None:
     """The constructor only allocates."""
-    table, resident = Table(512), [resident_megabytes()]
+    table, resident = Table(512), [resident_megabytes(os.getpid())]
     for part in range(2):
         table.touch(part, 2)
-        resident.append(resident_megabytes())
+        resident.append(resident_megabytes(os.getpid()))
     assert [after - before for before, after in itertools.pairwise(resident)] == [pytest.approx(256, abs=20)] * 2
-
-
-def resident_megabytes() -> int:
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
 POSITIONS = [
