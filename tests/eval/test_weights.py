@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from core_ext.training import king_zones
@@ -164,8 +162,6 @@ def test_reading_takes_no_more_memory_than_the_file() -> None:
     assert size < peak < 1.5 * size
 
 
-NUMBERS = st.integers() | st.floats() | st.text(max_size=4) | st.none()
-VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
 FIELDS = ("features", "tempo", "kkp_step", "kpp_step", "turn_step", "card", "blocks")
 
 
@@ -210,19 +206,15 @@ def test_a_block_that_expands_to_much_takes_no_memory() -> None:
 
 
 GOOD = small_header(BLOCKS)
-ROWS = st.tuples(st.sampled_from([*BLOCKS, "kkp"]), NUMBERS, NUMBERS) | VALUES
-HEADERS = (
-    st.builds(lambda field, value: GOOD | {field: value}, st.sampled_from(FIELDS), VALUES)
-    | st.builds(lambda table: GOOD | {"blocks": table}, st.lists(ROWS, max_size=3))
-    | st.sampled_from([{name: GOOD[name] for name in FIELDS if name != missing} for missing in FIELDS])
-    | VALUES
-)
+WRONG: list[Any] = [None, True, -1, 0, 2.5, 10**30, float("inf"), float("nan"), "", "x", [], {}, [[]], ["x"], {"x": 1}]
+ROWS = [["kp", size, digest] for size in WRONG for digest in ("", None)] + [["kkp", 8, ""], [{}, 8, ""], ["kp"]]
 
 
-@given(HEADERS)
-@settings(max_examples=60, deadline=None)
-def test_a_header_with_any_value_table_or_without_a_field(path: Path, header: Any) -> None:
-    check(path, file_bytes(header, BLOCKS.values()))
+def test_a_header_with_any_value_or_table_or_without_a_field(path: Path) -> None:
+    lacking = [{name: GOOD[name] for name in FIELDS if name != missing} for missing in FIELDS]
+    changed = [GOOD | {name: value} for name in FIELDS for value in WRONG]
+    for header in [*WRONG, *lacking, *changed, *(GOOD | {"blocks": [row]} for row in ROWS)]:
+        check(path, file_bytes(header, BLOCKS.values()))
 
 
 def test_a_header_nested_too_deeply(path: Path) -> None:
