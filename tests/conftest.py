@@ -38,9 +38,7 @@ def board() -> Board:
 @pytest.fixture(scope="session")
 def weights() -> KppWeights:
     """The KPP weights of the package, unfolded once for all tests; read-only."""
-    loaded = load_weights(KPP)
-    assert loaded is not None
-    return loaded
+    return load_weights(KPP)
 
 
 def deepen(worker: Worker, root: str | Board, depth: int, node_limit: int = 0) -> int:

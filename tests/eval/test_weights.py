@@ -40,7 +40,7 @@ from usi_engine.evaluation.kpp_file import (
     unpack_pieces,
     unpack_zone,
 )
-from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, Fault, WeightsError
+from usi_engine.evaluation.names import KPP, PACKAGED, Fault, WeightsError
 
 
 def some_weights() -> Folded:
@@ -151,7 +151,6 @@ def test_jobs_run_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_packaged_weights_are_small_and_have_a_card() -> None:
     assert PACKAGED[KPP].stat().st_size < 15_000_000
     assert read_blocks(read_file(KPP))[0]["card"]["corpus"]["training"] > 1_000_000
-    assert load_weights(MATERIAL) is None
 
 
 def test_reading_takes_no_more_memory_than_the_file() -> None:

@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES, KppWeights
 from usi_engine.evaluation.cache import cache_file, fetch, keep
-from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, Fault, named_errors, read_bytes
+from usi_engine.evaluation.names import KPP, PACKAGED, Fault, named_errors, read_bytes
 
 MAGIC = b"KOMAKPP3"
 HEADER_START = 44
@@ -82,6 +82,14 @@ class Folded:
     tempo_step: int  # of pp_tempo
 
 
+# The arrays of 16-bit words but kpp: their blocks and sizes. The numbers by their names in the header.
+ARRAYS = {
+    "kp": ("kp", HALF_SQUARES * BONAPIECES), "pp": ("pp", PAIRS), "kkp": ("kkp", HALF_SQUARES * SQUARES * BONAPIECES),
+    "kp_tempo": ("kp_turn", HALF_SQUARES * BONAPIECES), "pp_tempo": ("pp_turn", PAIRS),
+}  # fmt: skip
+NUMBERS = {"tempo": "tempo", "kkp_step": "kkp_step", "kpp_step": "kpp_step", "tempo_step": "turn_step"}
+
+
 def compress(data: bytes) -> bytes:
     """Return the bytes as a block of the file."""
     return lzma.compress(data, lzma.FORMAT_RAW, filters=FILTERS)
@@ -128,22 +136,13 @@ def unpack_zone(blocks: Mapping[str, bytes], zone: int) -> Iterator[tuple[int, W
 
 def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
     """Write the file; return its size in bytes."""
-    blocks = {
-        "piece": compress(folded.piece.astype("<i4").tobytes()),
-        "kp": pack(folded.kp),
-        "pp": pack(folded.pp),
-        "kkp": pack(folded.kkp),
-        "kp_turn": pack(folded.kp_tempo),
-        "pp_turn": pack(folded.pp_tempo),
-    }
+    blocks = {"piece": compress(folded.piece.astype("<i4").tobytes())}
+    blocks |= {name: pack(getattr(folded, array)) for array, (name, _count) in ARRAYS.items()}
     for zone in range(ZONES):
         blocks |= pack_zone(zone, folded.kpp.reshape(HALF_SQUARES, PAIRS))
     header = {
         "features": FEATURES,
-        "tempo": folded.tempo,
-        "kkp_step": folded.kkp_step,
-        "kpp_step": folded.kpp_step,
-        "turn_step": folded.tempo_step,
+        **{name: getattr(folded, number) for number, name in NUMBERS.items()},
         "card": card,
         "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
     }
@@ -178,7 +177,7 @@ def check_fields(header: Mapping[str, Any]) -> None:
     """Raise Fault or one of MALFORMED if a field is missing or out of range."""
     if header["features"] != FEATURES:
         raise Fault(f"its weights are for '{str(header['features'])[:80]}', not for '{FEATURES}'")
-    for name in ("tempo", "turn_step", "kkp_step", "kpp_step"):
+    for name in NUMBERS.values():
         value, allowed = header[name], TEMPOS if name == "tempo" else STEPS
         if type(value) is not int or value not in allowed:
             raise Fault(f"its {name} is {str(value)[:80]}, not {allowed[0]} to {allowed[-1]}")
@@ -205,14 +204,12 @@ def read_blocks(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
 def read_file(name: str) -> bytes:
     """Read the file that an EvalFile names. WeightsError."""
     with named_errors("weights", name):
-        path = PACKAGED[KPP] if name in ("", KPP) else Path(name).expanduser()
+        path = PACKAGED[KPP] if name == KPP else Path(name).expanduser()
         return read_bytes(path, LARGEST_FILE)
 
 
-def load_weights(name: str, threads: int = 2) -> KppWeights | None:
-    """Load the weights that an EvalFile names, unfolded for play; None for `material`. WeightsError, MemoryError."""
-    if name == MATERIAL:
-        return None
+def load_weights(name: str, threads: int = 2) -> KppWeights:
+    """Load the weights that an EvalFile names, unfolded for play. WeightsError, MemoryError."""
     data = read_file(name)
     with named_errors("weights", name):
         header, _ = read_header(data)
@@ -242,19 +239,16 @@ def read_folded(name: str) -> Folded:
     with named_errors("weights", name):
         header, blocks = read_blocks(data)
         kpp = dict(king for zone in range(ZONES) for king in unpack_zone(blocks, zone))
-        return Folded(
-            piece=unpack_pieces(blocks),
-            tempo=header["tempo"],
-            kp=unpack(blocks["kp"], HALF_SQUARES * BONAPIECES),
-            pp=unpack(blocks["pp"], PAIRS),
-            kkp=unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES),
-            kkp_step=header["kkp_step"],
-            kpp=np.concatenate([kpp[king] for king in range(HALF_SQUARES)]),
-            kpp_step=header["kpp_step"],
-            kp_tempo=unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES),
-            pp_tempo=unpack(blocks["pp_turn"], PAIRS),
-            tempo_step=header["turn_step"],
-        )
+        found: dict[str, Any] = {array: unpack_array(blocks, array) for array in ARRAYS}
+        found |= {number: header[name] for number, name in NUMBERS.items()}
+        kpp_of_all = np.concatenate([kpp[king] for king in range(HALF_SQUARES)])
+        return Folded(piece=unpack_pieces(blocks), kpp=kpp_of_all, **found)
+
+
+def unpack_array(blocks: Mapping[str, bytes], array: str) -> Words:
+    """Return one of ARRAYS. Fault."""
+    name, count = ARRAYS[array]
+    return unpack(blocks[name], count)
 
 
 def unpack_pieces(blocks: Mapping[str, bytes]) -> npt.NDArray[np.int32]:
@@ -270,19 +264,16 @@ def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int)
     """Decompress and unfold on several threads; both steps release the GIL."""
     weights = KppWeights()
     weights.allocate()
-    pp = unpack(blocks["pp"], PAIRS)
+    pp = unpack_array(blocks, "pp")
 
     def unfold_zone(zone: int) -> None:
         for king, kpp in unpack_zone(blocks, zone):
             weights.unfold_king(king, pp, kpp, header["kpp_step"])
 
     def unfold_pieces() -> None:
-        piece = unpack_pieces(blocks)
-        kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
-        kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
-        weights.unfold_pieces(piece, kp, kkp, header["kkp_step"])
-        kp_tempo = unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES)
-        weights.unfold_tempo(kp_tempo, unpack(blocks["pp_turn"], PAIRS), header["turn_step"])
+        kp, kkp, kp_tempo, pp_tempo = (unpack_array(blocks, array) for array in ("kp", "kkp", "kp_tempo", "pp_tempo"))
+        weights.unfold_pieces(unpack_pieces(blocks), kp, kkp, header["kkp_step"])
+        weights.unfold_tempo(kp_tempo, pp_tempo, header["turn_step"])
 
     run_all([unfold_pieces, *(partial(unfold_zone, zone) for zone in range(ZONES))], threads)
     weights.complete(header["tempo"])
