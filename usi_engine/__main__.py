@@ -147,7 +147,7 @@ def _carry_out(arguments: list[str]) -> int:
     from usi_engine.game import command_line  # noqa: PLC0415  (not needed in play)
 
     commands = command_line.commands_of(arguments)
-    if fault := command_line.fault_in(commands, TOOLS) or command_line.refused(commands, load_core()):
+    if fault := command_line.fault_in(commands, TOOLS) or command_line.refused(commands):
         print(fault, file=sys.stderr)
         return WRONG_ARGUMENTS
     language = chosen()

@@ -62,10 +62,10 @@ def exit_status(run: Callable[[], int], *errors: type[Exception], stopped: str =
         return 2
 
 
-def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
+def board_after(sfen: str, moves: Iterable[str]) -> Board:
     """Return the board after the moves. ValueError names the fault in the sfen, or the number of a bad move."""
     try:
-        board = core.board(sfen)
+        board = load_core().board(sfen)
     except ValueError as error:
         raise ValueError(translated(str(error))) from None
     for number, move in enumerate(moves, 1):
@@ -102,15 +102,15 @@ def with_places(text: str) -> str:
     return VALUES.sub(lambda match: f"'{next(places)}'" if match[0][0] == "'" else next(places), text)
 
 
-def board_of(core: Core, text: str) -> Board:
+def board_of(text: str) -> Board:
     """Return the board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError as in board_after."""
     position = position_of(text)
-    return board_after(core, position.sfen, position.moves)
+    return board_after(position.sfen, position.moves)
 
 
-def typed_board(core: Core, text: str) -> Board:
+def typed_board(text: str) -> Board:
     """Return the board of a position that a person typed. ValueError as in board_of, or if no game can reach it."""
-    board = board_of(core, text)
+    board = board_of(text)
     if faults := board.faults():
         reasons = _(", ").join(map(translated, faults))
         raise ValueError(_("no game can reach this position: {reasons}").format(reasons=reasons))

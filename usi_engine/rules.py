@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core_ext.shogi.notation import PASSES
 from usi_engine.clock import Clock, TimeControl
-from usi_engine.core import board_after, load_core
+from usi_engine.core import board_after
 from usi_engine.language import _
 from usi_engine.usi.protocol import STARTPOS, position_words
 
@@ -66,9 +66,8 @@ class LiveGame:
     def __init__(
         self, start: str = STARTPOS, moves: Iterable[str] = (), clock: Clock | None = None, max_moves: int = 0
     ) -> None:
-        core = load_core()
-        self.start = board_after(core, start, ()).sfen()
-        self.board: Board = board_after(core, start, moves)
+        self.start = board_after(start, ()).sfen()
+        self.board: Board = board_after(start, moves)
         self.clock, self._max_moves = clock or Clock(TimeControl()), max_moves
         self.milliseconds = [0] * len(self.moves)
         self._left = [list(self.clock.left) for _move in self.moves]  # the clock before each move

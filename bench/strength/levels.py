@@ -21,7 +21,7 @@ from typing import Any
 
 from bench.command import new_parser, one_line
 from core_ext.board import Board
-from usi_engine.core import board_of, load_core
+from usi_engine.core import board_of
 from usi_engine.learn.player import Player
 from usi_engine.learn.settings import PlayRules
 from usi_engine.match.elo import Estimate, estimate
@@ -201,7 +201,7 @@ def run(chosen: argparse.Namespace) -> None:
     work, total = (
         Work(
             Players,
-            (chosen.full, [board_of(load_core(), opening).sfen() for opening in shuffled_openings(chosen)]),
+            (chosen.full, [board_of(opening).sfen() for opening in shuffled_openings(chosen)]),
             play_pair,
         ),
         len(kept.rows) + len(tasks),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.csa.server import START_POSITION, summary
-from usi_engine.core import board_of, load_core
+from usi_engine.core import board_of
 from usi_engine.csa.game import ServerGame
 from usi_engine.csa.protocol import GameSummary, MoveMade, Reader
 from usi_engine.usi.process import Answer, EngineEvent, EngineProcess
@@ -32,7 +32,7 @@ class InstantEngine(EngineProcess):
     def go(self, position: str, limits: str, ponder: bool = False) -> int:
         self._searches += 1
         self.goes.append(position.removeprefix("startpos moves ") + (" ponder" if ponder else ""))
-        moves = board_of(load_core(), position).legal_moves()
+        moves = board_of(position).legal_moves()
         self._post(Answer(self._searches, moves[0] if moves else "resign"))
         return self._searches
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.analysis.analyst import Analyst, add_limits, in_words, read_limits
 from usi_engine.columns import aligned
-from usi_engine.core import board_of, exit_status, load_core
+from usi_engine.core import board_of, exit_status
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
@@ -86,7 +86,7 @@ def read_problem(line: str) -> Problem | None:
         return None
     position, moves, avoid, name = split_fields(text)
     try:
-        board = board_of(load_core(), position)
+        board = board_of(position)
     except ValueError as error:
         raise SuiteError(str(error)) from None
     if not moves:

@@ -17,7 +17,7 @@ from usi_engine.book.yaneuraou import BOM, MARK
 from usi_engine.book_tool.grow import Journal, PlayedMoves, Searcher, count_moves, grow, tree_from_games
 from usi_engine.book_tool.tree import Tree, book_text
 from usi_engine.columns import aligned
-from usi_engine.core import Core, board_of, exit_status, load_core, typed_board
+from usi_engine.core import board_of, exit_status, typed_board
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.files import digest_of
@@ -79,13 +79,13 @@ def add_show(show: argparse.ArgumentParser) -> None:
 def build(args: argparse.Namespace) -> int:
     """Make the book; return 1 if a record had a fault. BookError, OSError and the errors of Analyst."""
     check_out(args.out, args.games)
-    core, read = load_core(), Counter[str]()
+    read = Counter[str]()
     searches = bool(args.nodes or args.seconds or not args.games)
-    counted = count_moves(iterate_games(args.games, read), core, args.plies, args.min_games)
+    counted = count_moves(iterate_games(args.games, read), args.plies, args.min_games)
     if args.games and not counted:
         raise BookError(_("no move was played in {games} games or more").format(games=args.min_games))
-    searcher = new_searcher(core, args) if searches else None
-    tree = make_tree(core, args, counted, searcher)
+    searcher = new_searcher(args) if searches else None
+    tree = make_tree(args, counted, searcher)
     text, positions, moves = book_text(tree, args.margin if searches else None, note(args, searches, read["games"]))
     if not positions:
         raise BookError(_("no position has moves for a book; {file} is not written").format(file=args.out))
@@ -111,7 +111,7 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
 
 def show_moves(args: argparse.Namespace) -> int:
     """Print the moves of a position; return 1 if the book lacks it. BookError; ValueError for a bad position."""
-    rows = table(args.book, typed_board(load_core(), " ".join(args.position)))
+    rows = table(args.book, typed_board(" ".join(args.position)))
     show(*(rows or [_("this position is not in the book")]))
     return 0 if rows else 1
 
@@ -154,21 +154,21 @@ def iterate_games(paths: Sequence[Path], counts: Counter[str]) -> Iterator[Game]
                 show(str(item), file=sys.stderr)
 
 
-def make_tree(core: Core, args: argparse.Namespace, counted: Sequence[PlayedMoves], searcher: Searcher | None) -> Tree:
+def make_tree(args: argparse.Namespace, counted: Sequence[PlayedMoves], searcher: Searcher | None) -> Tree:
     """Return the positions of the games and those that the search adds."""
-    tree = tree_from_games(counted, core, searcher)
+    tree = tree_from_games(counted, searcher)
     positions = args.positions or (0 if args.games else DEFAULT_POSITIONS)
     if searcher and positions:
-        start = board_of(core, args.start).sfen()
+        start = board_of(args.start).sfen()
         grow(tree, searcher, start=start, positions=positions, plies=args.plies, margin=args.margin)
     return tree
 
 
-def new_searcher(core: Core, args: argparse.Namespace) -> Searcher:
+def new_searcher(args: argparse.Namespace) -> Searcher:
     """Return a searcher with its journal beside the book. BookError, OSError, WeightsError, MemoryError."""
     limits = read_limits(args)
     journal = Journal(Path(f"{args.out}.journal"), settings(limits, args.lines))
-    return Searcher(core, Analyst(limits), journal, args.lines)
+    return Searcher(Analyst(limits), journal, args.lines)
 
 
 def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:

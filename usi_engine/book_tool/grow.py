@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book_tool.tree import Candidate, Position, Tree
-from usi_engine.core import Core
+from usi_engine.core import load_core
 from usi_engine.files import INVALID, KeptRows, OtherRowsError
 from usi_engine.language import _
 from usi_engine.progress import POSITIONS, Progress
@@ -33,11 +33,11 @@ ROUND, ROUND_SHARE = 16, 1 / 100
 WIDER = ((2, 4), (6, 2))
 
 
-def count_moves(games: Iterable[Game], core: Core, plies: int, min_games: int) -> list[PlayedMoves]:
+def count_moves(games: Iterable[Game], plies: int, min_games: int) -> list[PlayedMoves]:
     """Return the positions with the moves that at least `min_games` games played within their first `plies` plies."""
     found: dict[str, PlayedMoves] = {}
     for game in games:
-        board = core.board(game.start)
+        board = load_core().board(game.start)
         for move in game.moves[:plies]:
             sfen = board.sfen()
             found.setdefault(position_key(sfen), (sfen, Counter()))[1][move] += 1
@@ -88,8 +88,8 @@ class Journal:
 class Searcher:
     """A search of positions that reuses the results in the journal."""
 
-    def __init__(self, core: Core, analyst: Analyst, journal: Journal, lines: int) -> None:
-        self._core, self._analyst, self._journal, self._lines = core, analyst, journal, lines
+    def __init__(self, analyst: Analyst, journal: Journal, lines: int) -> None:
+        self._analyst, self._journal, self._lines = analyst, journal, lines
         self._progress = Progress(POSITIONS)
 
     def expect(self, positions: int) -> Progress:
@@ -99,13 +99,13 @@ class Searcher:
 
     def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
         """Return the position with its best moves or, if `counts` names moves, with these and the best move."""
-        board, lines = self._core.board(sfen), self._journal.get(sfen)
+        board, lines = load_core().board(sfen), self._journal.get(sfen)
         wanted = tuple(counts or ())
         if lines is None or not is_complete(lines, board, wanted, 0 if counts else self._line_count(board.ply)):
             lines = self._search(board, wanted)
             self._journal.put(sfen, lines)
             self._progress.add()
-        return make_position(self._core, sfen, lines, counts or Counter())
+        return make_position(sfen, lines, counts or Counter())
 
     def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Variation, ...]:
         if wanted:
@@ -127,9 +127,9 @@ def is_complete(lines: Sequence[Variation], board: Board, moves: Sequence[str], 
     return len(lines) >= min(count, len(board.legal_moves())) and set(legal) >= found >= set(moves)
 
 
-def make_position(core: Core, sfen: str, lines: Sequence[Variation], counts: Counter[str]) -> Position:
+def make_position(sfen: str, lines: Sequence[Variation], counts: Counter[str]) -> Position:
     """Return the position with the moves of these lines."""
-    found, board = list[Candidate](), core.board(sfen)
+    found, board = list[Candidate](), load_core().board(sfen)
     for line in lines:
         board.push(line.move)
         reply = line.pv[1] if len(line.pv) > 1 else ""
@@ -139,13 +139,13 @@ def make_position(core: Core, sfen: str, lines: Sequence[Variation], counts: Cou
     return Position(sfen, tuple(found))
 
 
-def tree_from_games(counted: Sequence[PlayedMoves], core: Core, searcher: Searcher | None) -> Tree:
+def tree_from_games(counted: Sequence[PlayedMoves], searcher: Searcher | None) -> Tree:
     """Return the positions of games; without a searcher all moves have value 0 at depth 0."""
     tree = Tree()
     with searcher.expect(len(counted)) if searcher else nullcontext():
         for sfen, counts in counted:
             lines = [Variation(Score(0), (move,), 0) for move in counts]
-            tree.add(searcher.position(sfen, counts) if searcher else make_position(core, sfen, lines, counts))
+            tree.add(searcher.position(sfen, counts) if searcher else make_position(sfen, lines, counts))
     return tree
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from usi_engine import NAME, __version__
 from usi_engine.columns import wrap
-from usi_engine.core import Core, board_after
+from usi_engine.core import board_after
 from usi_engine.language import _
 from usi_engine.usi.arguments import WIDEST, suggestion
 from usi_engine.usi.options import DECLARED, TUNING_PREFIX, Options
@@ -110,13 +110,13 @@ def fault_of_option(parsed: Command) -> str | None:
     return printable(refusal) + suggestion(parsed.name, DECLARED.keys() - {parsed.name}) if refusal else None
 
 
-def refused(commands: Iterable[str], core: Core) -> str | None:
+def refused(commands: Iterable[str]) -> str | None:
     """Return why the first bad position or move is refused; None if all are legal."""
-    board = core.board(STARTPOS)
+    board = board_after(STARTPOS, ())
     for parsed in map(parse, commands):
         if isinstance(parsed, SetPosition):
             try:
-                board = board_after(core, parsed.sfen, parsed.moves)
+                board = board_after(parsed.sfen, parsed.moves)
             except ValueError as error:
                 return _("position refused: {reason}").format(reason=printable(str(error)))
         elif isinstance(parsed, Go):

@@ -291,7 +291,7 @@ class Session:
     def _build_board(self, command: protocol.SetPosition) -> Board | None:
         """Return the board after all moves; None, after one info string, if sfen or a move is refused."""
         try:
-            return board_after(self._resources.core, command.sfen, command.moves)
+            return board_after(command.sfen, command.moves)
         except ValueError as error:
             self._writer.info(f"position refused: {error}")
             return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import Kind, SecondSolution
-from usi_engine.core import Core, board_of, exit_status, load_core, typed_board
+from usi_engine.core import board_of, exit_status, typed_board
 from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import Progress
@@ -52,11 +52,11 @@ def parser() -> argparse.ArgumentParser:
 # ---- problems ----
 
 
-def gather_problems(words: list[str], core: Core) -> Iterator[MateProblem]:
+def gather_problems(words: list[str]) -> Iterator[MateProblem]:
     """Yield the problems that the arguments name. ValueError."""
     text = " ".join(words)
     if looks_like_position(text):
-        typed_board(core, text)
+        typed_board(text)
         yield MateProblem(text)
         return
     for word in words:
@@ -108,9 +108,9 @@ def verdict(result: MateResult, position: Board | None) -> str:
     return _("mate in {plies}").format(plies=len(result.moves)) + (_(", WRONG") if result.wrong else "")
 
 
-def written(core: Core, result: MateResult, moves: Sequence[str], ply: int, args: argparse.Namespace) -> list[str]:
+def written(result: MateResult, moves: Sequence[str], ply: int, args: argparse.Namespace) -> list[str]:
     """Return moves after `ply` plies of the solution: in USI, or as ▲５二金打 in Japanese; with `--japanese` both."""
-    board = board_of(core, result.problem.sfen)
+    board = board_of(result.problem.sfen)
     for move in result.solution[:ply]:
         board.push(move)
     usi, japanese = " ".join(moves), " ".join(move.text for move in name_moves(board, moves))
@@ -119,11 +119,11 @@ def written(core: Core, result: MateResult, moves: Sequence[str], ply: int, args
     return [japanese if chosen() == "ja" else usi]
 
 
-def format_result(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
+def format_result(result: MateResult, args: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of a result: name, verdict and moves; the position if it is not solved; second solutions."""
     name = result.problem.name
-    moves, *japanese = written(core, result, result.moves, 0, args) if result.moves else [""]
-    position = None if result.status == "unreadable" else board_of(core, result.problem.sfen)
+    moves, *japanese = written(result, result.moves, 0, args) if result.moves else [""]
+    position = None if result.status == "unreadable" else board_of(result.problem.sfen)
     found = verdict(result, position)
     found = _("{verdict}: {moves}").format(verdict=found, moves=moves) if moves else found
     yield _("{place}: {reason}").format(place=name, reason=found) if name else found
@@ -133,19 +133,17 @@ def format_result(core: Core, result: MateResult, args: argparse.Namespace) -> I
     if result.status == "mate" and result.fault:
         yield f"    {result.fault}"
     if result.others is not None:
-        yield from lines_of_others(core, result, result.others, args)
+        yield from lines_of_others(result, result.others, args)
 
 
-def lines_of_others(
-    core: Core, result: MateResult, others: list[SecondSolution], args: argparse.Namespace
-) -> Iterator[str]:
+def lines_of_others(result: MateResult, others: list[SecondSolution], args: argparse.Namespace) -> Iterator[str]:
     """Yield the solution if it is the file's own, a line for each other check, and the counts."""
     if result.solution != result.moves:
-        moves, *japanese = written(core, result, result.solution, 0, args)
+        moves, *japanese = written(result, result.solution, 0, args)
         yield "    " + _("the file's solution: {moves}").format(moves=moves)
         yield from (f"        {line}" for line in japanese)
     for other in others:
-        moves, *japanese = written(core, result, other.moves, other.ply - 1, args)
+        moves, *japanese = written(result, other.moves, other.ply - 1, args)
         is_mate = other.kind is not Kind.UNDECIDED or other.moves[1:]
         text = _("ply {ply}: {kind}, mate in {plies}: {moves}") if is_mate else _("ply {ply}: {kind}: {moves}")
         kind, plies = word_for(other.kind), len(other.moves)
@@ -186,26 +184,25 @@ def is_solved(result: MateResult) -> bool:
     return sound and (result.others is None or result.is_unique)
 
 
-def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> list[MateResult]:
+def solve(problems: list[MateProblem], args: argparse.Namespace) -> list[MateResult]:
     """Solve all and print each result at once."""
     results = list[MateResult]()
     many = len(problems) > 1 and (args.summary or args.all)
     with Progress(_("mates"), len(problems) if many else 0, every=0) as progress:
-        for result in solve_all(core, problems, args):
+        for result in solve_all(problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
-                show(*format_result(core, result, args))
+                show(*format_result(result, args))
             progress.add()
     return results
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve the problems; return 1 if one is not solved."""
-    core = load_core()
-    problems = list(gather_problems(args.what, core))
+    problems = list(gather_problems(args.what))
     if not problems:
         raise ValueError(_("no problem in '{what}'").format(what=" ".join(args.what)))
-    results = solve(core, problems, args)
+    results = solve(problems, args)
     if len(results) > 1:
         print("\n".join(table(results)))
     return 0 if all(is_solved(result) for result in results) else 1

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import CUSTOMARY, SecondSolution, SecondSolutionSearch
 from usi_engine.columns import aligned
-from usi_engine.core import Core, board_of
+from usi_engine.core import board_of, load_core
 from usi_engine.language import _
 from usi_engine.memory import check_free
 from usi_engine.progress import Progress
@@ -166,11 +166,11 @@ class ThreadShares:
 class Solvers:
     """Solvers with stop tokens for problems side by side; their tables share `hash` megabytes. MemoryError."""
 
-    def __init__(self, core: Core, limits: argparse.Namespace, problems: int) -> None:
+    def __init__(self, limits: argparse.Namespace, problems: int) -> None:
         check_free(limits.hash)
         self.count = min(limits.threads, problems, limits.hash)
         self._shares = ThreadShares(limits.threads, problems)
-        self._core, self._limits, self._is_only_problem = core, limits, problems == 1
+        core, self._limits, self._is_only_problem = load_core(), limits, problems == 1
         self._interrupted = Event()
         self._stops = [core.stop_token() for _solver in range(self.count)]
         self._idle = SimpleQueue[tuple["MateSolver", "StopToken"]]()
@@ -190,7 +190,7 @@ class Solvers:
             self._idle.put((solver, stop))
 
     def _attempt(self, problem: MateProblem, solver: MateSolver, stop: StopToken, begun: float) -> MateResult:
-        board = board_of(self._core, problem.sfen)
+        board = board_of(problem.sfen)
         status, moves, nodes = self._solve(problem, board, solver, stop)
         wrong = status == "mate" and not is_mate(board, moves)
         result = MateResult(problem, status, moves, nodes, time.perf_counter() - begun, wrong)
@@ -235,12 +235,12 @@ class Solvers:
             stop.set()
 
 
-def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:
+def solve_all(problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:
     """Yield the results in the order of the problems, each as soon as it is known. MemoryError.
 
     The main thread only waits, because it gets Ctrl-C only while it runs Python code.
     """
-    solvers = Solvers(core, limits, len(problems))
+    solvers = Solvers(limits, len(problems))
     with ThreadPoolExecutor(solvers.count) as pool:
         try:
             yield from map(result_of, [pool.submit(solvers.attempt, problem) for problem in problems])

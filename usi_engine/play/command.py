@@ -114,7 +114,7 @@ def record_given(args: argparse.Namespace) -> Record | None:
     if args.handicap:
         raise ValueError(_("a handicap is for a new game"))
     file = choose_file(args)
-    return load(file) if file else Game.from_moves(typed_board(load_core(), text).moves(), position_of(text).sfen)
+    return load(file) if file else Game.from_moves(typed_board(text).moves(), position_of(text).sfen)
 
 
 def ask_missing(args: argparse.Namespace, side: str, level: int | None) -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from usi_engine.core import CoreError, load_core, typed_board
+from usi_engine.core import CoreError, typed_board
 from usi_engine.language import _, text_of
 from usi_engine.play.browser_server import Answer, Events, Place
 from usi_engine.play.game import PersonGame, Settings
@@ -236,5 +236,5 @@ def record_pasted(text: object) -> Record | None:
     if not str(text).strip():
         return None
     record = parse_record(str(text))
-    typed_board(load_core(), f"sfen {record.start}")
+    typed_board(f"sfen {record.start}")
     return Record(record.start, record.root)

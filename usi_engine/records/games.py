@@ -207,10 +207,10 @@ def opening_boards(path: Path) -> Iterator[Board]:
     if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usi") != "usi":
         yield from (game.board(min(OPENING_PLIES, len(game.moves))) for game in load_games(path))
         return
-    core, count = load_core(), 0
+    count = 0
     for number, line in enumerate(text_of_file(path).splitlines(), 1):
         try:
-            board = board_of(core, line.strip()) if line.strip() else None
+            board = board_of(line.strip()) if line.strip() else None
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {str(error)[:LONGEST_FAULT]}") from None
         if board:
