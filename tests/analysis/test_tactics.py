@@ -45,7 +45,7 @@ def test_threats(sfen: str, line: str, expected: str | None) -> None:
 BAD_MOVES = [
     ("sfen 4k4/9/9/2r1g4/9/9/9/9/4K4 w N 1 moves 5a4a", "7d7h", "N*6f 7d7e 6f5d 7e7f",
      ["Allows ☗N*6f, a fork of rook and gold.", "Loses a gold."], ["☗６六桂（飛車・金の両取り）を許した", "金損"]),
-    ("sfen 4k4/9/9/9/9/9/6r2/9/K8 b G 1 moves 9i8i", "G*3h", "3g3i+",
+    ("sfen 4k4/9/9/9/9/9/6r2/9/K3P4 b G 1 moves 9i8i", "G*3h", "3g3i+",
      ["Allows ☖R-3i+, which ☗G*3h prevents."], ["☖３九飛成（☗３八金なら防げた）を許した"]),
     ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Gg 1 moves G*9a", "5i6i", "G*5h",
      ["Allows ☖G*5h, which takes 4 squares from the king."], ["☖５八金（玉の逃げ場を4つ奪う手）を許した"]),
@@ -55,6 +55,14 @@ BAD_MOVES = [
      ["Allows ☖G*8h, which attacks the rook."], ["☖８八金（飛車取りになる手）を許した"]),
     ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Rg 1 moves 5i6i", "R*5e", "G*1a",
      ["Misses ☗R*5e, which gives check."], ["☗５五飛（王手になる手）を逃した"]),
+    ("sfen 4k4/9/9/9/9/9/9/4G4/K8 b g 1 moves 5h5i", "9i8i", "G*5g",
+     ["Allows ☖G*5g, which was prevented before."], ["☖５七金（それまでは防げていた手）を許した"]),
+    ("sfen l3k4/9/p8/9/P8/9/9/9/4K4 b - 1 moves 9e9d", "5i5h", "9c9d",
+     ["Allows ☖Px9d, which takes the pawn."], ["☖同歩（歩を取る手）を許した"]),
+    ("sfen 4k4/9/9/4p4/4S4/9/9/9/4K4 b - 1 moves 5i4i", "5e6f", "5a4a",
+     ["Misses ☗S-6f, which saves the silver."], ["☗６六銀（銀取りをかわす手）を逃した"]),
+    ("sfen 4k4/9/2g6/9/2s6/9/9/9/4K3R b - 1 moves 1i1e", "5i5h", "7c7d",
+     ["Allows ☖G-7d, which guards the silver."], ["☖７四金（銀にヒモを付ける手）を許した"]),
 ]  # fmt: skip
 
 
@@ -69,6 +77,13 @@ def test_sentences(text: str, better: str, reply: str, english: list[str], in_ja
 def explained(game: Game) -> list[str]:
     """The explanations of the last move."""
     return [explanations(step, ("Black", "White")) for step in game.walk()][-1]
+
+
+def test_a_positional_reason_needs_both_searches() -> None:
+    """The shorter search expects another reply, or one that has no such effect."""
+    game = judged("sfen 4k4/9/9/9/9/9/9/9/R3K4 b g 1 moves 5i4i", valued(500, "5i5h"), valued(600, "G*8h"))
+    game.root.last().quick = valued(600, "G*1a")
+    assert explained(game) == []
 
 
 def test_two_for_one() -> None:

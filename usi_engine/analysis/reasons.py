@@ -19,11 +19,14 @@ from usi_engine.analysis.tactics import (
     escapes,
     find_tactic,
     forked,
+    guarded,
     is_guarded,
     is_near_king,
     is_prevented,
     letter_at,
     play_out,
+    saved,
+    taken,
     threatens,
     worth,
 )
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 EVEN_CHANCE = 50.0  # percent
-BAD = 20.0  # points lost: a move that needs a reason
+BAD = 10.0  # points lost: a move that needs a reason, and is searched ten times as long
 SQUARES = 2  # of a king; fewer lost explain nothing
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -53,8 +56,10 @@ def explanations(step: Step, names: tuple[str, str]) -> list[str]:
     missed = [_("Missed mate in {plies}.").format(plies=move.missed_mate)] if move.missed_mate else []
     if not missed and move.grade is None:
         return sentences
-    sentences += [*missed, *mate_allowed(step.node)] or material_sentences(step)
-    return sentences or (list(positional_sentences(step))[:1] if move.loss >= BAD else [])
+    sentences += [*missed, *mate_allowed(step.node)] or material_sentences(step, PIECE)
+    if not sentences and move.loss >= BAD:
+        sentences = agreed_sentences(step)[:1] or material_sentences(step, 1)
+    return sentences
 
 
 def mate_allowed(node: Node) -> Iterator[str]:
@@ -69,14 +74,17 @@ def mate_allowed(node: Node) -> Iterator[str]:
 # ---- material ----
 
 
-def material_sentences(step: Step) -> list[str]:
-    """Return sentences about material that the move lost, or that the better line would have won, and how."""
+def material_sentences(step: Step, least: int) -> list[str]:
+    """Return sentences about material that the move lost, or that the better line would have won, and how.
+
+    `least` is the number of pawns that it is worth.
+    """
     node, parent = step.node, step.node.parent
     assert node.analysis and parent and parent.analysis
-    loses, exchange = exchange_of(step, parent.analysis, node.analysis)
+    loses, exchange = exchange_of(step, parent.analysis, node.analysis, least)
     if exchange is None:
         return []
-    first = exchange_of(step, parent.quick or parent.analysis, node.quick or node.analysis)
+    first = exchange_of(step, parent.quick or parent.analysis, node.quick or node.analysis, least)
     if first != (loses, exchange):
         return []
     board, line, frame = (
@@ -92,13 +100,13 @@ def material_sentences(step: Step) -> list[str]:
     return found if said else [*found, exchange_text(loses, taken, given)]
 
 
-def exchange_of(step: Step, before: Analysis, after: Analysis) -> tuple[bool, Exchange | None]:
+def exchange_of(step: Step, before: Analysis, after: Analysis, least: int) -> tuple[bool, Exchange | None]:
     """Return whether the move lost material or missed some, and the exchange; None if neither explains the move."""
-    played, better = play_out(step.before, [step.node.move, *after.pv]), play_out(step.before, before.pv)
-    if min(better.balance, better.final) - max(played.balance, played.final) >= PIECE:
-        if played.moves and is_kept(played) and played.balance <= -PIECE:
+    played, better = (play_out(step.before, line, least) for line in ([step.node.move, *after.pv], before.pv))
+    if min(better.balance, better.final) - max(played.balance, played.final) >= least:
+        if played.moves and is_kept(played) and played.balance <= -least:
             return True, played
-        if better.moves and is_kept(better) and better.balance >= PIECE:
+        if better.moves and is_kept(better) and better.balance >= least:
             return False, better
     return False, None
 
@@ -147,43 +155,70 @@ def tactic_text(tactic: Tactic) -> str:
     return text.format(pieces=_(" and ").join(names), front=names[0], behind=names[-1])
 
 
-def positional_sentences(step: Step) -> Iterator[str]:
-    """Yield sentences about a bad move that lost no material, the most important first."""
+def agreed_sentences(step: Step) -> list[str]:
+    """Return sentences about a bad move that lost no material, those of both searches, the most important first."""
     node, parent = step.node, step.node.parent
     assert node.analysis and parent and parent.analysis
-    reply, better = node.analysis.pv, parent.analysis.pv
-    if reply and better:
+    quick = [*positional_sentences(step, parent.quick or parent.analysis, node.quick or node.analysis)]
+    return [one for one in positional_sentences(step, parent.analysis, node.analysis) if one in quick]
+
+
+def positional_sentences(step: Step, before: Analysis, after: Analysis) -> Iterator[str]:
+    """Yield sentences about the best reply to a move, and about the move that was better."""
+    if after.pv and before.pv:
         allows, misses = _("Allows {move}, {what}."), _("Misses {move}, {what}.")
-        instead = step.before.copy()
-        instead.push(better[0])
-        if not instead.is_check() and is_prevented(instead, reply[0]) and not is_prevented(step.board, reply[0]):
-            what = _("which {better} prevents").format(better=marked(move_text(step.before, better[0])))
-            yield framed(allows, step.board, reply[0], what)
-        yield from (framed(allows, step.board, reply[0], what) for what in effects(step.board, reply))
-        if is_guarded(instead, step.board, reply[0][2:4]):
-            what = _("a square that {better} guards").format(better=marked(move_text(step.before, better[0])))
-            yield framed(allows, step.board, reply[0], what)
-        yield from (framed(misses, step.before, better[0], what) for what in effects(step.before, better))
+        if was_prevented(step, after.pv[0]):
+            yield framed(allows, step.board, after.pv[0], _("which was prevented before"))
+        yield from (framed(allows, step.board, after.pv[0], what) for what in effects(step.board, after.pv))
+        yield from (framed(allows, step.board, after.pv[0], what) for what in prevents(step, before.pv[0], after.pv[0]))
+        yield from (framed(misses, step.before, before.pv[0], what) for what in effects(step.before, before.pv))
+
+
+def was_prevented(step: Step, reply: str) -> bool:
+    """Return True if the reply was prevented before the move. To take back is nothing new."""
+    at_once = step.before.copy()
+    if reply[2:4] == step.node.move[2:4] or at_once.is_check():
+        return False
+    at_once.push_pass()
+    return is_prevented(at_once, reply) and not is_prevented(step.board, reply)
+
+
+def prevents(step: Step, better: str, reply: str) -> Iterator[str]:
+    """Yield that the better move prevents the reply, or guards the square that it goes to, if it does."""
+    instead, move = step.before.copy(), marked(move_text(step.before, better))
+    instead.push(better)
+    if reply[2:4] == step.node.move[2:4] or instead.is_check() or is_prevented(step.board, reply):
+        return
+    if is_prevented(instead, reply):
+        yield _("which {better} prevents").format(better=move)
+    elif is_guarded(instead, step.board, reply[2:4]):
+        yield _("a square that {better} guards").format(better=move)
 
 
 def effects(board: Board, line: Sequence[str]) -> Iterator[str]:
-    """Yield what the first move of a line does to the other king, and what it threatens."""
+    """Yield what the first move of a line does to the other king and to the last move, and what it threatens."""
     side, move, after = 1 - board.turn, line[0], board.copy()
     after.push(move)
+    if piece := taken(board, move):
+        yield _("which takes the {piece}").format(piece=piece_name(piece))
     if move.endswith("+") and is_near_king(board, move[2:4], side) and not after.attackers(side, move[2:4]):
         yield _("which promotes near the king")
-    taken = escapes(board, side) - escapes(after, side)
-    if taken >= SQUARES and is_near_king(board, move[2:4], side):
-        yield _("which takes {count} squares from the king").format(count=taken)
+    lost = escapes(board, side) - escapes(after, side)
+    if lost >= SQUARES and is_near_king(board, move[2:4], side):
+        yield _("which takes {count} squares from the king").format(count=lost)
     if after.is_check():
         yield _("which gives check")
-    elif attacked := [letter_at(after, square) for square in forked(after, move[2:4])]:
+        return
+    if attacked := [letter_at(after, square) for square in forked(after, move[2:4])]:
         yield _("which attacks the {piece}").format(piece=piece_name(max(attacked, key=worth)))
-    if threat := threatens(board, line):
-        after.push_pass()
+    threat = threatens(board, line)
+    after.push_pass()
+    if threat:
         yield _("which threatens {threat}").format(threat=marked(move_text(after, threat)))
-    if worth(letter_at(board, move[2:4]) or "P") >= PIECE:
-        yield _("which begins an exchange")
+    if piece := saved(board, move):
+        yield _("which saves the {piece}").format(piece=piece_name(piece))
+    if piece := guarded(board, after):
+        yield _("which guards the {piece}").format(piece=piece_name(piece))
 
 
 # ---- pieces ----

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.ki2 import last_square
+
 if TYPE_CHECKING:
     from core_ext.board import Board
 
@@ -72,8 +74,8 @@ class Exchange:
         )
 
 
-def play_out(board: Board, line: Sequence[str]) -> Exchange:
-    """Return the first short exchange of a line that wins or loses PIECE, or all its captures if none does.
+def play_out(board: Board, line: Sequence[str], least: int = PIECE) -> Exchange:
+    """Return the first short exchange of a line that wins or loses `least`, or all its captures if none does.
 
     A capture at the end that can be answered by winning something on its square is not counted.
     """
@@ -83,12 +85,12 @@ def play_out(board: Board, line: Sequence[str]) -> Exchange:
             break
         taken.append(letter_at(end, move[2:4]))
         end.push(move)
-    if taken and taken[-1] and is_answered(end):
+    if taken and taken[-1] and can_win(end, end.peek()[2:4]):
         taken.pop()
     final = counted(taken, 0)
     for length in range(1, min(len(taken), SHORT) + 1):
         first = counted(taken[:length], final.balance, line)
-        if abs(first.balance) >= PIECE and not any(taken[length : length + QUIET]):
+        if abs(first.balance) >= least and not any(taken[length : length + QUIET]):
             return first
     return counted(taken, final.balance)
 
@@ -99,10 +101,9 @@ def counted(taken: Sequence[str], final: int, line: Sequence[str] = ()) -> Excha
     return Exchange(won - lost, lost - won, final, tuple(line[: len(taken)]))
 
 
-def is_answered(board: Board) -> bool:
-    """Return True if the side to move can win something on the square of the last move."""
-    square = board.peek()[2:4]
-    return any(move[2:4] == square and board.see(move) > 0 for move in board.legal_moves)
+def can_win(board: Board, square: str, least: int = 1) -> bool:
+    """Return True if the side to move can win at least so many centipawns on a square."""
+    return any(move[2:4] == square and board.see(move) >= least for move in board.legal_moves)
 
 
 # ---- forks, pins, skewers, hanging pieces ----
@@ -187,6 +188,36 @@ def is_guarded(better: Board, played: Board, square: str) -> bool:
     """Return True if the side that moved guards an empty square more often after the better move than after its own."""
     mover = 1 - played.turn
     return not played.piece_at(square) and len(better.attackers(mover, square)) > len(played.attackers(mover, square))
+
+
+def taken(board: Board, move: str) -> str:
+    """Return the piece that a move takes; empty for none, for a pawn, and if it takes back in an even exchange."""
+    letter = letter_at(board, move[2:4])
+    if move[2:4] != last_square(board):
+        return letter if letter and worth(letter) >= PIECE else ""
+    earlier, last = board.copy(), board.peek()
+    earlier.pop()
+    return letter if earlier.see(last) < 0 else ""
+
+
+def saved(board: Board, move: str) -> str:
+    """Return the piece that a move takes away from a square on which it could be won; empty for none."""
+    if move[1] == "*" or board.is_check():
+        return ""
+    letter, before, after = letter_at(board, move[:2]), board.copy(), board.copy()
+    before.push_pass()
+    after.push(move)
+    return letter if letter != "K" and can_win(before, move[:2], 100 * PIECE) and not can_win(after, move[2:4]) else ""
+
+
+def guarded(board: Board, passed: Board) -> str:
+    """Return the most valuable piece that the last move attacked, and no longer attacks after a move and a pass."""
+    last = last_square(board)
+    if not last or passed.piece_at(last) != board.piece_at(last):
+        return ""
+    before, after = forked(board, last), forked(passed, last)
+    left = [one for one in before if one not in after and passed.piece_at(one) == board.piece_at(one)]
+    return max((letter_at(board, one) for one in left), key=worth, default="")
 
 
 def threatens(board: Board, line: Sequence[str]) -> str | None:
