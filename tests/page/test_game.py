@@ -32,11 +32,11 @@ WHOLE_GAME = ["7g7f", "4a4b", "8h3c+", "6a7b", "3c4b", "5a6b", "G*5b"]
 
 def move(page: Page, usi: str) -> None:
     """Make a move by clicks; answer whether the piece promotes."""
-    source = f'[data-hand="{usi[:2]}"]' if usi[1] == "*" else f'[data-square="{usi[:2]}"]'
-    page.locator(source).click()
-    page.locator(f'[data-square="{usi[2:4]}"]').click()
-    if page.locator(".sb-question").is_visible():
-        page.locator(".sb-question button").nth(0 if usi.endswith("+") else 1).click()
+    board, name = page.locator("#board"), "hand" if usi[1] == "*" else "square"
+    board.locator(f'[data-{name}="{usi[:2]}"]').click()
+    board.locator(f'[data-square="{usi[2:4]}"]').click()
+    if board.locator(".sb-question").is_visible():
+        board.locator(".sb-question button").nth(0 if usi.endswith("+") else 1).click()
 
 
 def move_by_keyboard(page: Page, usi: str) -> None:

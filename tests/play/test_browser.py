@@ -243,6 +243,10 @@ def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
         ("new", TERMS | {"start": "startpos moves 7g7e"}, "illegal move"),
         ("new", TERMS | {"start": "4k4/9/4P4/9/4P4/9/9/9/4K4 b - 1"}, "two pawns on file 5"),
         ("new", TERMS | {"start": "4k4/4G4/9/9/9/9/9/9/4K4 b - 1"}, "could capture the king"),
+        ("new", TERMS | {"start": "9/9/9/9/9/9/9/9/4K4 b - 1"}, "White has no king"),
+        ("analyse/check", {"sfen": "4k4/9/9/9/9/9/9/9/9 w - 1"}, "Black has no king"),
+        ("analyse/check", {"sfen": "4k4/4G4/9/9/9/9/9/9/4K4 b - 1"}, "the side to move could capture the king"),
+        ("analyse/check", {}, "an sfen has 3 or 4 fields"),
         ("open", {"name": "../preferences"}, "there is no game '../preferences'"),
         ("games/delete", {"name": []}, "there is no game '[]'"),
         ("preferences/set", {"pieces": "runes"}, "pieces cannot be 'runes'"),
@@ -255,7 +259,8 @@ def test_refused_actions_change_nothing(pages: Pages, action: str, values: dict[
 
 
 def test_the_page_offers_every_choice() -> None:
-    offered = re.findall(r'<option value="([a-z-]+)"', read("app.html"))
+    form = read("app.html").partition('<dialog id="setup"')[0]
+    offered = re.findall(r'<option value="([a-z-]+)"', form)
     assert sorted(offered) == sorted(name for names in CHOICES.values() for name in names)
 
 

@@ -15,7 +15,7 @@ from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, Events, Plac
 from usi_engine.play.library import Library
 from usi_engine.play.live_engine import LiveEngine
 from usi_engine.play.record import make_record
-from usi_engine.play.shared_game import SharedGame, record_pasted
+from usi_engine.play.shared_game import SharedGame, check_position, record_pasted
 from usi_engine.play.whole_game import WholeGame
 from usi_engine.records import formats
 from usi_engine.records.tree import Node, Record
@@ -51,6 +51,7 @@ class AnalysisPlace(Place):
             "game": self._open_game, "engine": self._set_engine, "whole": self._analyse, "play": self._play,
         }  # fmt: skip
         self.posts = {name: partial(self._act, action) for name, action in actions.items()}
+        self.posts["check"] = lambda wanted: check_position(str(wanted.get("sfen")))
         self.gets = {"file": self._file, "analysis.html": self._page}
 
     def state(self) -> dict[str, Any]:

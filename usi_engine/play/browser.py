@@ -14,9 +14,12 @@ from typing import Any, NoReturn
 from usi_engine.analysis.page import PAGES, read, with_data
 from usi_engine.language import _, text_of
 from usi_engine.play.browser_server import Answer, Events, PageServer, Place, Refused, json_answer, lan_address
+from usi_engine.play.game import EVEN, HANDICAPS
 from usi_engine.play.shared_game import SharedGame
+from usi_engine.usi.protocol import START_SFEN
 
 KINDS = {".css": "text/css", ".js": "text/javascript"}
+STARTS = {EVEN: START_SFEN, **HANDICAPS}  # by the names of handicaps
 CLOCK_SECONDS = 0.1  # between two looks at the clock
 
 
@@ -53,7 +56,7 @@ class Site:
 
     def _page(self, _query: str) -> Answer:
         states = {place.name: place.state() for place in self._places}
-        return Answer(with_data(read("app.html"), {"states": states}).encode(), "text/html")
+        return Answer(with_data(read("app.html"), {"states": states, "starts": STARTS}).encode(), "text/html")
 
     def _follow(self, _query: str) -> Answer:
         return Answer(kind="text/event-stream", events=self._events.stream(self._places))

@@ -236,5 +236,15 @@ def record_pasted(text: object) -> Record | None:
     if not str(text).strip():
         return None
     record = parse_record(str(text))
-    typed_board(f"sfen {record.start}")
+    check_position(record.start)
     return Record(record.start, record.root)
+
+
+def check_position(sfen: str) -> None:
+    """Check a position that someone has set up. ValueError, which does not quote it: it is in sight."""
+    try:
+        board = typed_board(f"sfen {sfen}")
+    except ValueError as error:
+        raise MoveError(str(error).removesuffix(f" in '{sfen}'").removesuffix(f"：'{sfen}'")) from None
+    if board.king_square(1 - board.turn) is None:  # a mate problem may lack the king of the side to move
+        raise MoveError(_("White has no king") if board.turn == 0 else _("Black has no king"))

@@ -163,6 +163,14 @@ export async function openGame(name) {
   location.hash = "#analyse";
 }
 
+export const sfenShown = () => current().sfen;
+
+export function analyseFrom(sfen) {
+  byId("terms").close();
+  location.hash = "#analyse";
+  load(sfen);
+}
+
 async function load(text) {
   if (state.nodes.length > 1 && !await asked(_("Replace the moves on the board?"), _("Replace"))) return;
   if (!await act("load", {text})) byId("loadText").value = "";

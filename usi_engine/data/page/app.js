@@ -6,6 +6,7 @@ import {_, h, nextOf} from "./page.js";
 import * as play from "./play.js";
 import {PIECE_STYLES} from "./position.js";
 import {follow, onState, post, states} from "./program.js";
+import {openSetup, startSetup} from "./setup.js";
 
 // A place is a module with `start()`, `setOnline(online)`, `onKey(event)` and, if it must know whether it is on the screen,
 // `setShown(shown)`; the address ends with its name.
@@ -48,6 +49,8 @@ function onKey(event) {
 for (const element of document.querySelectorAll("[data-text]")) element.textContent = _(element.textContent);
 byId("places").append(...Object.entries(PLACES).map(([name, [text]]) => h("a", {href: `#${name}`}, text)));
 for (const [, place] of Object.values(PLACES)) place.start();
+startSetup({play: play.playFrom, analyse: analyse.analyseFrom});
+for (const button of document.querySelectorAll(".setUp")) button.onclick = () => openSetup(PLACES[placeShown()][1].sfenShown());
 onState("preferences", showPreferences);
 byId("mute").onclick = () => post("preferences/set", {mute: !states.preferences.mute});
 byId("pieces").onclick = () => post("preferences/set", {pieces: nextOf(PIECE_STYLES, states.preferences.pieces)});

@@ -5,6 +5,13 @@ import {_, h} from "./page.js";
 import {isBlackPiece, pieceSvg} from "./position.js";
 
 const DRAG_START = 6;  // pixels that a pointer moves before a click becomes a drag
+const PLACES = "[data-square], [data-hand]";
+
+// Return the square or hand, "P*", that an element belongs to.
+function placeOf(element) {
+  const found = element.closest(PLACES);
+  return found && (found.dataset.square || found.dataset.hand);
+}
 
 export class ShogiBoard extends BoardView {
   // onMove(usi) is called with a move of setLegal's list.
@@ -31,17 +38,16 @@ export class ShogiBoard extends BoardView {
   }
 
   listen() {
-    const at = event => event.target.closest("[data-square], [data-hand]");
     this.element.addEventListener("click", event => {
       if (!this.legal || this.dragged || event.target.closest(".sb-question")) { this.dragged = false; return; }
-      const found = at(event);
-      if (found) this.choose(found.dataset.square || found.dataset.hand);
+      const place = placeOf(event.target);
+      if (place) this.choose(place);
     });
     this.element.addEventListener("keydown", event => this.onKey(event));
     this.element.addEventListener("pointerdown", event => {
       this.dragged = false;
-      const found = at(event), source = found && (found.dataset.square || found.dataset.hand);
-      if (source && event.button === 0 && this.canMove(source)) this.startDrag(event, source, found.querySelector("svg"));
+      const source = placeOf(event.target);
+      if (source && event.button === 0 && this.canMove(source)) this.startDrag(event, source, event.target.closest(PLACES).querySelector("svg"));
     });
   }
 
@@ -91,6 +97,7 @@ export class ShogiBoard extends BoardView {
       this.closeQuestion();
       this.draw();
       this.cells[this.focused].focus();
+      event.preventDefault();  // the dialog around the board stays open
       event.stopPropagation();
       return;
     }
@@ -137,8 +144,8 @@ export class ShogiBoard extends BoardView {
       this.dragged = true;
       setTimeout(() => { this.dragged = false; });  // after the click that may follow
       const below = event.type === "pointerup" && document.elementFromPoint(event.clientX, event.clientY);
-      const target = below && below.closest("[data-square]");
-      if (target && this.element.contains(target) && target.dataset.square !== source) this.choose(target.dataset.square);
+      const target = below && this.element.contains(below) && placeOf(below);
+      if (target && target !== source) this.choose(target);
     };
     for (const [name, listener] of [["pointermove", move], ["pointerup", end], ["pointercancel", end]])
       document.addEventListener(name, listener);

@@ -48,6 +48,17 @@ async function act(action, values = {}) {
   return error;
 }
 
+export const sfenShown = () => board.position.sfen();
+
+// Offer a new game from a position.
+export function playFrom(sfen) {
+  offered = true;
+  location.hash = "#play";
+  if (!byId("terms").open) openTerms(state.terms);
+  byId("start").value = sfen;
+  byId("start").parentElement.open = true;
+}
+
 export const openGame = name => act("open", {name});
 
 export function setOnline(now) {
