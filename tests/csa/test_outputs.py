@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import io
 import os
 import re
 import shlex
@@ -24,30 +22,22 @@ from tests.programs import ROOT
 from tests.scripted_engine import scripted
 from usi_engine.csa import background
 from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
-from usi_engine.csa.command import main, print_line
-from usi_engine.csa.connection import TrafficLog
+from usi_engine.csa.command import Outputs, main, print_line
 from usi_engine.csa.record import RunningRecord
 from usi_engine.records.games import load_games
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither these signals nor such pipes")
 
 
-class FullDisk(io.StringIO):
-    name = "log.txt"
-
-    def write(self, text: str) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_log_on_a_full_disk(runner: ClientRunner) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/full")
+def test_a_log_on_a_full_disk(runner: ClientRunner, capsys: pytest.CaptureFixture[str]) -> None:
     """The client says so once and plays on."""
-    notes = list[str]()
-    log = TrafficLog(FullDisk(), notes.append)
-    runner.log = log.log
+    outputs = Outputs(Path("/dev/full"))
+    runner.log = outputs.log
     run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
-    assert notes == ["the log log.txt ends here: No space left on device"]
-    assert not log.close()
+    assert not outputs.close()
+    assert capsys.readouterr().out[9:] == "the log /dev/full ends here: No space left on device\n"
 
 
 def test_output_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,9 @@ class BackgroundWriter:
     `failed` gets the first error of `write`, or that of a thread that cannot start; then all further lines are dropped.
     """
 
-    def __init__(self, write: Callable[[str], None], failed: Callable[[Exception], None] = lambda error: None) -> None:
+    def __init__(
+        self, write: Callable[[str], object], failed: Callable[[Exception], None] = lambda error: None
+    ) -> None:
         self._write, self._when_failed, self._failed = write, failed, False
         self._lines: queue.Queue[str | None] = queue.Queue(MOST_WAITING)
         self._dropped = 0

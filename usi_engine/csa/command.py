@@ -17,11 +17,10 @@ from typing import TextIO
 from usi_engine.core import INTERRUPTED, CoreError, load_core
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
-from usi_engine.csa.connection import TrafficLog
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
 from usi_engine.usi.arguments import DAY, Parser, name_value, real, whole
-from usi_engine.usi.output import show
+from usi_engine.usi.output import printable, show
 from usi_engine.usi.process import EngineError, EngineProcess, own_engine
 
 PORT = 4081
@@ -167,25 +166,33 @@ def print_line(text: str, file: TextIO | None = None) -> None:
 
 
 class Outputs:
-    """The notes and the log, which cannot delay a game; `close` returns False if one of them hangs or failed."""
+    """The notes and the log, which cannot delay a game; `close` returns False if one of them hangs or failed.
+
+    A note tells the first error of the log, which ends there.
+    """
 
     def __init__(self, log: Path | None) -> None:
         """OSError if the log cannot be opened."""
-        file = open(log, "a", encoding="utf-8") if log else None  # noqa: SIM115  (TrafficLog closes it)
+        self._file = open(log or os.devnull, "ab", buffering=0)  # noqa: SIM115  (`close` closes it)
+        ends = _("the log {name} ends here: {error}")
         self._notes = BackgroundWriter(print_line)
-        self._log = TrafficLog(file, self.note) if file else None
+        self._log = BackgroundWriter(
+            lambda line: self._file.write(f"{line}\n".encode("utf-8", "backslashreplace")),
+            lambda error: self.note(ends.format(name=log, error=text_of(error))),
+        )
 
     def note(self, text: str) -> None:
         """Print a message with the time of day."""
         self._notes.put(f"{time.strftime('%H:%M:%S')} {text}")
 
     def log(self, line: str) -> None:
-        """Write a line that was sent or received into the log, if there is one."""
-        if self._log:
-            self._log.log(line)
+        """Write a line that was sent (it begins with >) or received (<) into the log."""
+        self._log.put(f"{time.strftime('%H:%M:%S')} {printable(line)}")
 
     def close(self) -> bool:
-        written = [self._notes.close(), self._log is None or self._log.close()]
+        written = [self._log.close(), self._notes.close()]
+        if not self._log.hangs:
+            self._file.close()
         return all(written)
 
 

@@ -8,12 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TextIO
 
-from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader, TooMuch
-from usi_engine.language import _, text_of
-from usi_engine.usi.output import printable
+from usi_engine.language import _
 
 CONNECT_SECONDS = 15.0  # also for a server to take a line
 # A server that used to answer empty lines counts as gone after this many without an answer.
@@ -29,32 +26,6 @@ class Cut:
     """The end of a connection, closed by either side or by the network; `reason` is set if we closed it."""
 
     reason: str = ""
-
-
-class TrafficLog(BackgroundWriter):
-    """A log of each line sent or received, with its time. `note` gets the first error; the log ends there."""
-
-    def __init__(self, file: TextIO, note: Callable[[str], None]) -> None:
-        self._file, self._note = file, note
-        super().__init__(self._append, self._stop)
-
-    def log(self, line: str) -> None:
-        """Write a line; it begins with > if it was sent, with < if it was received."""
-        self.put(f"{time.strftime('%H:%M:%S')} {printable(line)}")
-
-    def close(self) -> bool:
-        """Close the file; return False if it lacks lines. A file that hangs stays open."""
-        written = super().close()
-        if written:
-            self._file.close()
-        return written
-
-    def _append(self, line: str) -> None:
-        self._file.write(line + "\n")
-        self._file.flush()
-
-    def _stop(self, error: Exception) -> None:
-        self._note(_("the log {name} ends here: {error}").format(name=self._file.name, error=text_of(error)))
 
 
 class Connection:

@@ -107,15 +107,6 @@ def carry_out(tasks: Tasks) -> None:
         del task  # frees what only the task refers to
 
 
-class Helper(Runner):
-    """A worker with a thread of its own."""
-
-    def __init__(self, worker: Worker) -> None:
-        """Start the thread. RuntimeError if the system refuses it."""
-        super().__init__("helper")
-        self.worker = worker
-
-
 class ThreadPool:
     """TT, stop token and workers, on threads that wait between searches. One thread at a time may use it.
 
@@ -132,7 +123,7 @@ class ThreadPool:
         self._core = core
         self._stop = stop
         self._weights = weights
-        self._helpers: list[Helper] = []
+        self._helpers: list[tuple[Worker, Runner]] = []
         self._jobs: list[Task[None]] = []
         self._results: dict[Worker, Analysis] = {}
         self._used = False
@@ -158,7 +149,7 @@ class ThreadPool:
     @property
     def workers(self) -> list[Worker]:
         """The workers of all threads, the main one first."""
-        return [self.main, *(helper.worker for helper in self._helpers)]
+        return [self.main, *(worker for worker, _thread in self._helpers)]
 
     @property
     def nodes(self) -> int:
@@ -170,7 +161,7 @@ class ThreadPool:
         del self._helpers[threads - 1 :]
         with suppress(MemoryError, RuntimeError):
             for _ in range(fitting(threads - 1 - len(self._helpers), WORKER_MEGABYTES)):
-                self._helpers.append(Helper(self._new_worker()))
+                self._helpers.append((self._new_worker(), Runner("helper")))
 
     def _new_worker(self) -> Worker:
         """Create a worker. Those beyond the number of cores allocate lazily: 512 would take 18 GB and long to fill."""
@@ -239,7 +230,7 @@ class ThreadPool:
 
     def _start(self, job: Callable[[Worker], None]) -> None:
         """Begin a job for every helper on its thread; those before must have ended."""
-        self._jobs = [helper.submit(partial(job, helper.worker)) for helper in self._helpers]
+        self._jobs = [thread.submit(partial(job, worker)) for worker, thread in self._helpers]
 
     def helper_results(self) -> list[Analysis]:
         """Return each helper's result of its last finished depth."""
