@@ -61,26 +61,6 @@ def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monk
     assert seconds_to_answer(engine, "position startpos", "go byoyomi 500") > 0.4
 
 
-def test_another_table_waits_for_isready(scripted: ScriptedEngine) -> None:
-    """Neither a go nor a go mate allocates it."""
-    script = Script(solve_seconds=0)
-    engine = scripted(script)
-    engine.ask("isready", answer="^readyok$")
-    engine.ask("setoption name USI_Hash value 8", "go depth 1", MATE_IN_THREE, "go mate nodes 100", answer="^checkmate")
-    assert script.made["tables"] == 1
-    engine.ask("isready", answer="^readyok$")
-    assert script.made["tables"] == 2
-
-
-@pytest.mark.parametrize("command", ["eval", "go depth 1"])
-def test_another_table_waits_beside_another_evaluation(scripted: ScriptedEngine, command: str) -> None:
-    """Loading the evaluation keeps the size of the table, and the one set for the next isready."""
-    engine = scripted(Script())
-    engine.send("isready", "setoption name USI_Hash value 8", "setoption name EvalFile value material", command)
-    engine.expect("^(total|bestmove)")
-    engine.ask("isready", "getoption USI_Hash", answer="^USI_Hash = 8$")
-
-
 def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
     """The next isready tries again, a go does not."""
     engine, path = InProcess(load_core), tmp_path / "late.bin"
@@ -106,9 +86,3 @@ def test_a_mate_at_the_root_is_within_the_rules(real: InProcess) -> None:
     repeated = " ".join(["5d6c 7b6a 6c5c 6a7b", *["5c6c 7b6a 6c5c 6a7b"] * 2])
     real.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 500")
     assert real.expect("^bestmove").split()[1] != "5c6c"
-
-
-def test_no_mate_at_the_root_under_the_try_rule(real: InProcess) -> None:
-    """The king that is mated in five would win by stepping onto 5i in between."""
-    real.ask(SMALL_TABLE, "setoption name EnteringKingRule value TryRule", "isready", answer="^readyok$")
-    assert real.ask("position sfen K8/9/9/5+B3/9/9/1+R5R1/4kL3/9 b 2G 1", "go byoyomi 500").split()[1] != "8g7h"

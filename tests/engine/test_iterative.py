@@ -131,10 +131,14 @@ def test_best_thread(results: list[Analysis], chosen: int) -> None:
 
 @pytest.mark.parametrize(
     ("stuck", "lines"),
-    [(None, [(4, 460), (4, 430), (4, 400)]), ((4, 2), [(4, 430), (4, 400), (3, 360)])],
+    [
+        (None, [(4, 460), (4, 430), (4, 400)]),
+        ((4, 2), [(4, 430), (4, 400), (3, 360)]),
+        ((4, 1), [(4, 400), (3, 360), (3, 330)]),
+    ],
 )
 def test_lines_of_one_depth_are_sorted(stuck: tuple[int, int] | None, lines: list[tuple[int, int]]) -> None:
-    """Each line of a depth is better than the one before; in the second case the time ends within the third of them."""
+    """Each line of a depth is better than the one before. Those that the time cuts off are still of depth 3."""
     script = Script(seconds=lambda depth: 0.0, stuck=stuck)
     script.value = lambda depth: 100 * depth + 80 * script.windows[-1][3]
     result, _ = search(script, TimeLimits(maximum=100 if stuck else None), depth=4, multipv=3)

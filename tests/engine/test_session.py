@@ -7,7 +7,6 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -64,35 +63,17 @@ def test_conversations(scripted: ScriptedEngine, name: str) -> None:
 
 
 def script_of(fields: dict[str, Any]) -> Script:
-    """Return a script; values and times are the same at each depth."""
+    """Return a script; values and times are the same at each depth, or those from some depths on."""
     for name in {"value", "seconds"} & fields.keys():
-        fields[name] = partial(lambda always, depth: always, fields[name])
+        given = fields[name] if isinstance(fields[name], dict) else {1: fields[name]}
+        steps = {int(first): value for first, value in given.items()}
+        fields[name] = partial(lambda steps, depth: steps[max(first for first in steps if first <= depth)], steps)
     return Script(**fields)
 
 
 def test_the_rest_of_a_line_beyond_the_longest_counts_as_another_line(scripted: ScriptedEngine) -> None:
     engine = scripted(Script())
     converse(engine, "x" * (LONGEST_LINE + 10), "isready", "go depth 1", expect=["^readyok$", "^bestmove [1-9]"])
-
-
-@pytest.mark.parametrize(("value", "plies"), [(31997, 3), (-31996, -4)])
-def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine, value: int, plies: int) -> None:
-    """A mate no longer than the depth, or the best defence, is played at once, however much time is left."""
-    engine = scripted(Script(value=lambda depth: value if depth >= 5 else 50))
-    engine.send("go btime 600000 wtime 600000")
-    engine.expect("^bestmove [1-9]", timeout=10)
-    assert engine.seen[-2].startswith("info depth 5 ") and f" score mate {plies} " in engine.seen[-2]
-
-
-def test_fail_high_and_low_are_reported(scripted: ScriptedEngine) -> None:
-    """A value outside the window prints its bound, then the exact value; no bound stands right before bestmove."""
-    engine = scripted(Script(value=lambda depth: 800 if depth == 6 else 0))
-    assert engine.ask("go infinite", answer="lowerbound nodes").startswith("info depth 6 ")
-    exact = engine.expect("^info depth 6 .* score cp -?[0-9]+ nodes")
-    assert "score cp 800 nodes" in exact
-    converse(engine, expect=["upperbound nodes"])
-    converse(engine, "stop", expect=["^bestmove"])
-    assert "bound" not in engine.seen[-2] and "multipv 1 pv" in engine.seen[-2]
 
 
 @pytest.mark.parametrize(
@@ -105,29 +86,6 @@ def test_printed_depths(scripted: ScriptedEngine, option: str, printed: list[int
     engine = scripted(Script(seconds=lambda depth: 0.0))
     converse(engine, f"setoption name {option}", "go depth 9", expect=["^bestmove"])
     assert depths(engine) == printed
-
-
-@pytest.mark.parametrize(
-    ("value", "stuck", "printed"),
-    [
-        # The second line of depth 4 is cut short: the first is of depth 4, the others still of depth 3.
-        (lambda depth: 100 * depth, (4, 1), [["3", "200", "3"], ["3", "250", "2"], ["4", "400", "1"]]),
-        # The second line of depth 4 is worse than the third of depth 3, which depth 4 did not reach.
-        (lambda depth: 100 * (depth < 4), (4, 2), [["4", "-50", "3"], ["3", "0", "2"], ["4", "0", "1"]]),
-    ],
-)
-def test_interrupted_multipv(
-    scripted: ScriptedEngine, value: Callable[[int], int], stuck: tuple[int, int], printed: list[list[str]]
-) -> None:
-    """No old line is printed as one of a new depth, and lines are in the order of their values."""
-    engine = scripted(Script(seconds=lambda depth: 0.0, value=value, stuck=stuck))
-    converse(engine, "setoption name MultiPV value 3", "go infinite", expect=["^info depth 3 .* multipv 3 "])
-    engine.silent("^bestmove", 0.1)
-    engine.seen.clear()
-    engine.send("stop")
-    engine.expect("^bestmove", timeout=1)
-    assert [re.findall(r" (?:depth|cp|multipv) (-?\d+)", line) for line in engine.seen[:-1]] == printed
-    assert len({line.split(" pv ")[1].split()[0] for line in engine.seen[:-1]}) == 3
 
 
 def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,17 +279,6 @@ def test_every_go_is_answered_once_among_any_three_commands(scripted: ScriptedEn
         engine.send(*lines, "stop", "position startpos", "isready")
         while not engine.is_settled():
             engine.expect("^(bestmove|checkmate|readyok)")
-
-
-def test_isready_during_a_search_is_a_ping(scripted: ScriptedEngine) -> None:
-    """Options set before it are applied when the search has ended."""
-    script = Script(solve_seconds=30)
-    engine = scripted(script)
-    for go, end in (("go infinite", "stop"), ("go mate infinite", "stop"), ("go ponder byoyomi 50", "ponderhit")):
-        converse(engine, MATE, "isready", go, "setoption name USI_Hash value 8", "isready", expect=["^readyok$"] * 2)
-        engine.silent("^(bestmove|checkmate)", 0.05)
-        converse(engine, end, expect=["^(bestmove|checkmate)"])
-    assert script.made["tables"] == 2
 
 
 def test_stop_behind_many_queued_lines(scripted: ScriptedEngine) -> None:

@@ -128,33 +128,6 @@ def test_mates_count_by_their_length() -> None:
 # ---- the engine ----
 
 
-def test_a_level_limits_play_and_not_analysis(scripted: ScriptedEngine) -> None:
-    """`go infinite` is not limited; clocks, depth, nodes and movetime are played at the level."""
-    engine = scripted(Script(seconds=lambda depth: 0.0))
-    engine.send("setoption name SkillLevel value 0")
-    for go in ("go btime 60000 wtime 60000", "go byoyomi 5000", "go movetime 5000", "go depth 9", "go nodes 100000"):
-        engine.ask(go)
-        assert engine.seen[-2].startswith("info depth 1 "), go
-    engine.ask("go infinite", answer="^info depth 9 ")
-    engine.ask("stop")
-
-
-def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
-    """The chosen one is printed last, as multipv 1."""
-    engine = scripted(Script(seconds=lambda depth: 0.0))
-    engine.send("setoption name SkillLevel value 2", "setoption name MultiPV value 3")
-    best = engine.ask("go byoyomi 1000").split()[1]
-    lines = [line for line in engine.seen if " multipv " in line]
-    assert [line.partition(" multipv ")[2].split()[0] for line in lines] == ["3", "2", "1"]
-    assert lines[-1].split(" pv ")[1].split()[0] == best
-
-
-def test_resigns_by_the_best_line(scripted: ScriptedEngine) -> None:
-    engine = scripted(Script(value=lambda depth: -900))
-    engine.send("setoption name SkillLevel value 3", "setoption name ResignValue value 500")
-    assert engine.ask("go byoyomi 100") == "bestmove resign"
-
-
 def test_does_not_resign_by_the_move_it_takes_for_the_best(scripted: ScriptedEngine) -> None:
     """All lines but the best are below -ResignValue, and the weakest level often takes one of those."""
     engine = scripted(Script(value=lambda depth: -480, seconds=lambda depth: 0.0))
