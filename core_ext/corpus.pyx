@@ -1,9 +1,10 @@
 """Training positions: quiet positions of games, and of positions whose moves have values.
 
-Arrays of them have the dtype TRAINING_POSITION: key, game (0: no game, never held out), pieces (38 Bonapiece numbers
-from Black's perspective, 0 after the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
-perspective of its colour), side to move, result (RESULT_UNIT Black won, -RESULT_UNIT White, 0 draw, or a mean between
-them; NO_RESULT is allowed if there is a score).
+Arrays of them have the dtype TRAINING_POSITION: key, game (0: no game, never held out), move (the 16 bits of the move
+played; 0 in a quiescence leaf and without a game), pieces (38 Bonapiece numbers from Black's perspective, 0 after the
+last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the perspective of its colour), side to
+move, result (RESULT_UNIT Black won, -RESULT_UNIT White, 0 draw, or a mean between them; NO_RESULT is allowed if there
+is a score).
 """
 
 from libc.stdint cimport int8_t, uint16_t
@@ -32,7 +33,7 @@ cdef enum:
     MAX_LEAF_PLIES = 8
 
 TRAINING_POSITION = np.dtype([
-    ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
+    ("key", "<u8"), ("game", "<u4"), ("move", "<u2"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
     ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
 ])
 NO_SCORE = UNSCORED
@@ -41,7 +42,7 @@ RESULT_UNIT = _RESULT_UNIT
 check_positions = _training_position.check_positions
 
 
-cdef void write_position(const Position *pos, TrainingPosition *out, int score, int result,
+cdef void write_position(const Position *pos, Move move, TrainingPosition *out, int score, int result,
                          uint32_t game) noexcept nogil:
     cdef PieceLists lists
     cdef int i
@@ -50,6 +51,7 @@ cdef void write_position(const Position *pos, TrainingPosition *out, int score, 
         out.pieces[i] = <uint16_t>lists.numbers[BLACK][i]
     out.key = full_key(pos)
     out.game = game
+    out.move = move
     out.ply = <uint16_t>min(pos.ply, LAST_PLY)
     out.score = <int16_t>(score if score == UNSCORED or pos.side == BLACK else -score)
     out.king[BLACK] = <uint8_t>pos.king[BLACK]
@@ -147,7 +149,8 @@ cdef int write_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosi
     for i in range(line.length):
         do_move(pos, line.moves[i])
     if not in_check(pos):
-        write_position(pos, out, -score if line.length & 1 and score != UNSCORED else score, result, game)
+        score = -score if line.length & 1 and score != UNSCORED else score
+        write_position(pos, NO_MOVE, out, score, result, game)
         written = 1
     while line.length:
         undo_move(pos)
@@ -223,7 +226,7 @@ cdef class GameReader:
             if self.weights is None:
                 return 0
             return write_leaf(&self.evaluator, &self.pos, move, out, score, result, game)
-        write_position(&self.pos, out, score, result, game)
+        write_position(&self.pos, move, out, score, result, game)
         return 1
 
     cdef bint _set_up(self, str sfen) except -1:
@@ -308,7 +311,7 @@ cdef class GameReader:
             move = parse_move(&self.pos, text)
             do_move(&self.pos, <Move>move)
             if written < out.shape[0] and is_quiet_position(&self.pos):
-                write_position(&self.pos, &out[written], -value, UNFINISHED, 0)
+                write_position(&self.pos, NO_MOVE, &out[written], -value, UNFINISHED, 0)
                 written += 1
             undo_move(&self.pos)
         return written

@@ -3,7 +3,7 @@
 from libc.string cimport memset
 
 from core_ext.eval.bonapiece cimport BONAPIECES
-from core_ext.shogi.types cimport BLACK, SQUARES, WHITE
+from core_ext.shogi.types cimport BLACK, PROMOTION, SQUARES, WHITE
 
 cdef enum:
     SEEN_WORDS = (BONAPIECES + 63) // 64    # a bit for each number
@@ -37,7 +37,8 @@ cdef inline bint is_result(const TrainingPosition *position) noexcept nogil:
 
 cdef inline bint is_sound(const TrainingPosition *position) noexcept nogil:
     return (first_bad_piece(position) == LISTED and position.king[BLACK] < SQUARES and position.king[WHITE] < SQUARES
-            and (position.side == BLACK or position.side == WHITE) and is_result(position))
+            and (position.side == BLACK or position.side == WHITE) and position.move < 2 * PROMOTION
+            and is_result(position))
 
 
 cdef str fault_of(const TrainingPosition *position):
@@ -49,6 +50,8 @@ cdef str fault_of(const TrainingPosition *position):
         return f"kings on squares {position.king[BLACK]} and {position.king[WHITE]} of 0 to {SQUARES - 1}"
     if position.side != BLACK and position.side != WHITE:
         return f"side to move {position.side}, 0 or 1 expected"
+    if position.move >= 2 * PROMOTION:
+        return f"move {position.move}, 15 bits expected"
     return f"result {position.result}" + (" without a score" if position.score == UNSCORED else "")
 
 

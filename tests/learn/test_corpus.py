@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_ext.board import Board
+from core_ext.board import Board, move_from_usi
 from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION
 from tests.eval.nnue.networks import random_network
-from tests.learn.helpers import build_corpus, random_game
+from tests.learn.helpers import build_corpus, random_game, read_games
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import write_network
@@ -106,6 +107,28 @@ def test_scores_and_results_of_duplicates_are_averaged(tmp_path: Path) -> None:
     assert start["score"] == pytest.approx(600 * log(chance / (1 - chance)), abs=0.5)
     assert start["result"] == round(RESULT_UNIT * (30 - 10 + 2 + 0) / 43)
     assert (dropped["score"], dropped["result"]) == (70, NO_RESULT)
+
+
+def test_the_most_frequent_move_is_kept(tmp_path: Path) -> None:
+    """Counted from the games. A leaf and a position of a book have none, unless another game has its move."""
+    lines = [random_game(seed, 12) for seed in range(40)] + ["b\tscore\tstartpos\t7g7f 1 3c3d 1\n"] * 3
+    (tmp_path / "games.tsv").write_text("".join(lines))
+    (tmp_path / "book.tsv").write_text(f"{START}\t7g7f:10 5i6h:10\n" * 9)
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for game in read_games(tmp_path / "games.tsv"):
+        board = Board(game.start)
+        for move in game.moves:
+            if not board.is_check() and board.piece_at(move[2:4]) is None:
+                counts[board.key][move] += 1
+            board.push(move)
+    build_corpus([], tmp_path / "corpus", also=[tmp_path / "games.tsv", tmp_path / "book.tsv"])
+    rows = part_of(tmp_path / "corpus", TRAINING)
+    assert len(rows) > 300 and Board.from_moves(["5i6h"]).key in rows["key"]
+    for row in rows:
+        found = counts[int(row["key"])]
+        most = [move_from_usi(move) for move, count in found.items() if count == max(found.values())]
+        assert row["move"] == min(most, default=0)
+    assert max(map(len, counts.values())) > 5
 
 
 def test_what_has_no_score_keeps_none(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_repeated_pieces_and_missing_values_are_refused(positions: Positions) ->
 
 Mutate = Callable[[bytes], bytes | None]
 NINE = 9 * TRAINING_POSITION.itemsize
-WRONG_PIECE = NINE + 12 + 2 * 3
+WRONG_PIECE, WRONG_MOVE = NINE + 14 + 2 * 3, NINE + 12
 CHECKPOINT_FILE = f"out.kpp.run/{CHECKPOINT}"
 # Weights to train, a file, its new contents and the fault. The checkpoint is that of out.kpp.
 DAMAGE: list[tuple[str, str, Mutate, str]] = [
@@ -113,10 +113,12 @@ DAMAGE: list[tuple[str, str, Mutate, str]] = [
     ("new", TRAINING, lambda data: data[: NINE - 1], f"{TRAINING} is damaged: it ends within position 9"),
     *(("new", name, lambda data: data[:WRONG_PIECE] + b"\x40\x9c" + data[WRONG_PIECE + 2 :],
        f"{name}: position 10 is damaged: piece number 40000") for name in (TRAINING, HELD_OUT)),
+    ("new", TRAINING, lambda data: data[:WRONG_MOVE] + b"\0\x80" + data[WRONG_MOVE + 2 :],
+     f"{TRAINING}: position 10 is damaged: move 32768"),
     ("new", TRAINING, lambda _: None, f"{TRAINING}: No such file"),
     ("new", CARD, lambda _: None, f"{CARD}: No such file"),
     ("out", CARD, lambda data: data.replace(b"games.tsv", b"others.tsv"), "belongs to another corpus"),
-    ("out", TRAINING, lambda data: data[:-96] + data[-96:].replace(b"\0", b"\1", 1), "belongs to another corpus"),
+    ("out", TRAINING, lambda data: data[:-98] + data[-98:].replace(b"\0", b"\1", 1), "belongs to another corpus"),
     *(("out", CHECKPOINT_FILE, lambda data, part=part: part or data[: len(data) // 2], f"{CHECKPOINT} is damaged: ")
       for part in (b"PK", b"\x93NUMPY", b"cos\nsystem\n.", b"")),
     ("out", CHECKPOINT_FILE, lambda data: data[:-30], f"{CHECKPOINT} is damaged: "),

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.corpus import RESULT_UNIT, TRAINING_POSITION, check_positions
+from core_ext.corpus import TRAINING_POSITION, check_positions
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 
@@ -27,7 +27,7 @@ BLOCK_BATCHES = 4
 GROUP_BLOCKS = 16  # 2^20 positions (64 batches of 16,384), 100 MB
 SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # of each file, for the corpus's fingerprint
 READERS = 2  # groups read at a time: one thread reads 4 million positions a second
-POSITION_WORDS = TRAINING_POSITION.itemsize // 8  # numpy moves words faster than structures
+ROW = np.dtype((np.void, TRAINING_POSITION.itemsize))  # numpy moves these faster than structures
 
 Mirror = npt.NDArray[np.uint8]
 
@@ -74,7 +74,7 @@ def load_card(corpus: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged: {error}") from None
     if not isinstance(card, dict):
         raise ValueError(f"{path} is damaged: not an object")
-    if card.get("result_unit") != RESULT_UNIT:
+    if card.get("position_bytes") != TRAINING_POSITION.itemsize:
         raise ValueError(f"{path} is of an older version of this program: make the corpus anew")
     for name, key in ((TRAINING, "training"), (HELD_OUT, "held_out")):
         count = PositionFile(corpus / name).count
@@ -121,7 +121,7 @@ class Batches:
         self.per_epoch = self.positions // self.size  # the rest of an epoch, less than a batch, is left out
         with file.path.open("rb") as opened:
             self.map = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        self.words = np.frombuffer(self.map, np.uint64, self.positions * POSITION_WORDS).reshape(-1, POSITION_WORDS)
+        self.rows = np.frombuffer(self.map, ROW, self.positions)
 
     def from_batch(self, number: int, total: int) -> Iterator[tuple[Any, Any]]:
         """Yield the batches from `number` to `total`, counted through all epochs; next groups are read meanwhile."""
@@ -166,7 +166,7 @@ class Batches:
         shuffled = np.random.default_rng((self.seed, epoch, group)).permutation(rows)
         batches = shuffled[: self.batches_of_group(number) * self.size].reshape(-1, self.size)
         mine = batches[:, self.rank * self.part : (self.rank + 1) * self.part].reshape(-1)
-        positions: Positions = self.words[mine].view(TRAINING_POSITION).reshape(-1)
+        positions: Positions = self.rows.take(mine).view(TRAINING_POSITION)
         try:
             check_positions(positions)
         except ValueError as error:

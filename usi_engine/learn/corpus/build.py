@@ -1,6 +1,6 @@
 """Conversion of games to a corpus: quiet positions, split by game, duplicates averaged, shuffled with a seed.
 
-The positions (96 bytes each, see core_ext.corpus.TRAINING_POSITION) go first into buckets by their hash: equal
+The positions (98 bytes each, see core_ext.corpus.TRAINING_POSITION) go first into buckets by their hash: equal
 positions share a bucket, and a bucket is a random part of the whole. Then one bucket after the other is read, cleaned,
 shuffled and appended to the corpus. Memory is needed for one bucket and some chunks of games.
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.corpus import RESULT_UNIT, TRAINING_POSITION, GameReader
+from core_ext.corpus import TRAINING_POSITION, GameReader
 from usi_engine import __version__
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.files import atomic_write, make_folder, write_json
@@ -208,7 +208,7 @@ def build_corpus(settings: Corpus) -> dict[str, Any]:
     buckets.stop(resumable=False)
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
     counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
-    sizes = {"training": training, "held_out": held_out, "result_unit": RESULT_UNIT}
+    sizes = {"training": training, "held_out": held_out, "position_bytes": TRAINING_POSITION.itemsize}
     card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | sizes | made
     write_json(folder / CARD, card)
     return card | {"skipped": totals.skipped.line}

@@ -59,13 +59,27 @@ def winning_chances(values: npt.NDArray[Any]) -> Chances:
 
 
 def averaged(positions: Positions) -> Positions:
-    """Return each distinct position once, with the mean of its scores, as winning chances, and that of its results."""
+    """Return each distinct position once, with its most frequent move.
+
+    Its score is the mean of its scores, as winning chances, its result the mean of its results.
+    """
     _, firsts, groups = np.unique(positions["key"], return_index=True, return_inverse=True)
     found, scores, results = positions[firsts], positions["score"], positions["result"]
+    found["move"] = most_frequent(positions["move"], groups)
     chances = means(winning_chances(scores), scores != NO_SCORE, groups)
     scores, results = CENTIPAWNS * np.log(chances / (1 - chances)), means(results, results != NO_RESULT, groups)
     found["score"] = np.nan_to_num(np.rint(scores), nan=NO_SCORE)
     found["result"] = np.nan_to_num(np.rint(results), nan=NO_RESULT)
+    return found
+
+
+def most_frequent(moves: npt.NDArray[np.uint16], groups: npt.NDArray[np.int64]) -> npt.NDArray[np.uint16]:
+    """Return the most frequent move of each group, of several the one with the smallest bits; 0 if all are 0."""
+    pairs, counts = np.unique(groups << 16 | moves, return_counts=True)
+    counts[pairs & 0xFFFF == 0] = 0
+    ascending = pairs[np.lexsort((-pairs, counts))]
+    found = np.zeros(groups.max(initial=-1) + 1, np.uint16)
+    found[ascending >> 16] = ascending & 0xFFFF  # the last one assigned stays
     return found
 
 
