@@ -221,11 +221,11 @@ class Counted:
         self.plies: list[int] = []
         evaluate = Analyst.evaluate
 
-        def counted(analyst: Analyst, board: Board, *, effort: int = 1) -> Analysis:
+        def counted(analyst: Analyst, board: Board, lines: int, *, effort: int = 1) -> Analysis:
             if len(self.plies) == last:
                 raise KeyboardInterrupt
             self.plies += [board.ply] if effort == 1 else []
-            return evaluate(analyst, board, effort=effort)
+            return evaluate(analyst, board, lines, effort=effort)
 
         monkeypatch.setattr(Analyst, "evaluate", counted)
 

@@ -27,7 +27,7 @@ def two(best: int, second: int, *pv: str) -> Analysis:
 
 def search_of(first: Analysis, deep: Analysis) -> Search:
     """A search that gives these results at ply 0, and at other plies nothing clear."""
-    return lambda ply, effort, _lines: EVEN if ply else deep if effort > 1 else first
+    return lambda ply, _board, effort, _lines: EVEN if ply else deep if effort > 1 else first
 
 
 @pytest.mark.parametrize("first, deep, count", [
@@ -67,7 +67,7 @@ def test_taking_back_is_a_puzzle_only_if_it_was_missed(played: str, count: int) 
     after = valued(-300, "5a5b") if not count else valued(300, "5a5b")
     game = judged(f"{start} {played}", valued(-300, "8g8h+"), valued(300, "9i8h"), after)
     clear = two(300, -400, "9i8h")
-    assert len(find_puzzles(game, lambda ply, _effort, _lines: clear if ply == 1 else EVEN)) == count
+    assert len(find_puzzles(game, lambda ply, *_of: clear if ply == 1 else EVEN)) == count
 
 
 @pytest.mark.parametrize("sfen, played, count", [
@@ -75,7 +75,7 @@ def test_taking_back_is_a_puzzle_only_if_it_was_missed(played: str, count: int) 
 ])  # fmt: skip
 def test_a_mate_with_one_solution(sfen: str, played: str, count: int) -> None:
     game = judged(f"sfen {sfen} moves {played}", mating(3, "3c2d+" if sfen == THREE else "2c2b+"), mating(-2, "1a2a"))
-    puzzles = find_puzzles(game, lambda _ply, _effort, _lines: EVEN)
+    puzzles = find_puzzles(game, lambda *_of: EVEN)
     assert len(puzzles) == count
     for data in map(puzzle_data, puzzles):
         assert data["goal"] == "Black to move: find the mate in 3"
@@ -88,7 +88,7 @@ def test_a_mate_in_one_is_a_puzzle_only_if_it_was_missed() -> None:
     sfen = "9/7R1/8k/7L1/9/9/9/9/9 b r2b4g4s3n3l18p 1"
     for played, after, count in (("2b2c+", mating(0), 0), ("2b3b", valued(-300, "1c1d"), 1)):
         game = judged(f"sfen {sfen} moves {played}", mating(1, "2b2c+"), after)
-        assert len(find_puzzles(game, lambda _ply, _effort, _lines: EVEN)) == count
+        assert len(find_puzzles(game, lambda *_of: EVEN)) == count
 
 
 @pytest.mark.parametrize("last, plies", [("2d2e", [0]), ("2d1d", [0, 2])])
@@ -97,7 +97,7 @@ def test_a_mate_that_goes_on_is_one_puzzle(last: str, plies: list[int]) -> None:
     after = mating(0) if last == "2d2e" else valued(0, "1e1d")
     values = [mating(3, "3c2d+"), mating(-2, "1d1e"), mating(1, "2d2e"), after]
     game = judged(f"sfen {THREE} moves 3c2d+ 1d1e {last}", *values)
-    assert [puzzle.ply for puzzle in find_puzzles(game, lambda _ply, _effort, _lines: EVEN)] == plies
+    assert [puzzle.ply for puzzle in find_puzzles(game, lambda *_of: EVEN)] == plies
 
 
 def test_command_finds_the_same_again(tmp_path: Path, cache_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,52 +64,42 @@ def parser() -> argparse.ArgumentParser:
 
 
 class Searches:
-    """The searches of a run, with their stores."""
+    """The searches of a game, with their stores; `anew` drops what these have."""
 
-    def __init__(self, limits: Limits, *, anew: bool) -> None:
-        """Load the engine. WeightsError, MemoryError."""
-        self._limits, self._anew = limits, anew
-        self._analyst = Analyst(limits)
+    def __init__(self, game: Game, limits: Limits, analyst: Analyst, *, anew: bool) -> None:
+        self._game, self._limits, self._analyst, self._anew = game, limits, analyst, anew
+        self._stores = dict[Limits, Store]()
 
-    def analyse(self, game: Game, *, variations: bool) -> None:
-        """Give each position of a game its analysis, those of variations too if they are asked for."""
-        stores = dict[int, Store]()
-
-        def evaluate(number: int, board: Board, effort: int = 1) -> Analysis:
-            if effort not in stores:
-                stores[effort] = self._store(game, with_effort(self._limits, effort, self._limits.multipv))
-            store = stores[effort]
-            return store.get(number, board) or store.put(number, self._analyst.evaluate(board, effort=effort))
-
-        count = sum(1 for _node in game.root.nodes()) if variations else len(game.moves) + 1
-        with Progress(game.path.name, count, every=0) as progress:
-            for _node in analyse(game, evaluate, variations=variations):
+    def analyse(self, *, variations: bool) -> None:
+        """Give each position of the game its analysis, those of variations too if they are asked for."""
+        count = sum(1 for _node in self._game.root.nodes()) if variations else len(self._game.moves) + 1
+        with Progress(self._game.path.name, count, every=0) as progress:
+            for _node in analyse(self._game, self._search, variations=variations):
                 progress.add()
-        with Progress(_("{game}: mistakes").format(game=game.path.name), count, every=0) as progress:
-            for _node in confirm(game, evaluate):
+        mistakes = _("{game}: mistakes").format(game=self._game.path.name)
+        with Progress(mistakes, count, every=0) as progress:
+            for _node in confirm(self._game, self._search):
                 progress.add()
 
-    def puzzles(self, game: Game) -> list[Puzzle]:
-        """Find the puzzles of an analysed game."""
-        line = [game.root, *game.main_line]
-        stores = dict[tuple[int, int], Store]()
-        with Progress(_("puzzles"), len(line), every=0) as progress:
+    def puzzles(self) -> list[Puzzle]:
+        """Find the puzzles of the analysed game."""
+        with Progress(_("puzzles"), len(self._game.moves) + 1, every=0) as progress:
 
-            def search(ply: int, effort: int, least: int) -> Analysis:
-                known, lines = line[ply].analysis, max(self._limits.multipv, least)
-                if known and effort == 1 and lines == self._limits.multipv:
-                    return known
-                if (effort, lines) not in stores:
-                    stores[effort, lines] = self._store(game, with_effort(self._limits, effort, lines))
-                store, board = stores[effort, lines], game.board(ply)
-                found = store.get(ply, board) or store.put(ply, self._analyst.evaluate(board, lines, effort=effort))
+            def search(ply: int, board: Board, effort: int, lines: int) -> Analysis:
                 progress.add()
-                return found
+                return self._search(ply, board, effort, lines)
 
-            return find_puzzles(game, search)
+            return find_puzzles(self._game, search)
 
-    def _store(self, game: Game, limits: Limits) -> Store:
-        return Store(store_path(game, limits), anew=self._anew)
+    def _search(self, number: int, board: Board, effort: int = 1, lines: int = 1) -> Analysis:
+        """Return the result for the node of this number, kept or new."""
+        limits = with_effort(self._limits, effort, max(self._limits.multipv, lines))
+        if limits not in self._stores:
+            self._stores[limits] = Store(store_path(self._game, limits), anew=self._anew)
+        store = self._stores[limits]
+        return store.get(number, board) or store.put(
+            number, self._analyst.evaluate(board, limits.multipv, effort=effort)
+        )
 
 
 # ---- outputs ----
@@ -162,14 +152,15 @@ def run(args: argparse.Namespace) -> int:
     limits = replace(read_limits(args), multipv=args.multipv)
     games = [game for path in args.games for game in read_games(path)]
     outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)
-    searches, faults = None, 0
+    analyst, faults = None, 0
     for game in games:
         try:
             if isinstance(game, RecordError):
                 raise game
-            searches = searches or Searches(limits, anew=args.again)
-            searches.analyse(game, variations=args.variations)
-            outputs.write(game, searches.puzzles(game) if args.puzzles else [])
+            analyst = analyst or Analyst(limits)
+            searches = Searches(game, limits, analyst, anew=args.again)
+            searches.analyse(variations=args.variations)
+            outputs.write(game, searches.puzzles() if args.puzzles else [])
         except RecordError as error:
             show(*str(error).split("\n"), file=sys.stderr)
             faults += 1

@@ -31,8 +31,8 @@ LONGEST_MATE = 15  # plies; a mate in one is a puzzle only if it was missed
 MATE_NODES = 1_000_000
 MEGABYTES = 32
 
-# Returns the best lines, two or LINES, of the position after so many moves, found with so many times the limits.
-Search = Callable[[int, int, int], Analysis]
+# Returns the best lines of a position, which is that after so many moves: with so many times the limits, so many lines.
+Search = Callable[[int, "Board", int, int], Analysis]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def find_puzzles(record: Record, search: Search) -> list[Puzzle]:
     for ply, node in candidates(record, search):
         puzzle = mate_puzzle(record, ply, node)
         if puzzle is None:
-            puzzle = retry_puzzle(record, ply, node, search) if is_missed(node) else best_puzzle(record, ply, search)
+            puzzle = (retry_puzzle if is_missed(node) else best_puzzle)(record, ply, node, search)
         found += [puzzle] if puzzle else []
         if len(found) == MOST:
             break
@@ -70,11 +70,17 @@ def candidates(record: Record, search: Search) -> list[tuple[int, Node]]:
         missed, found = is_missed(node), node.analysis
         if not found or not found.pv or percent(found.score.value) < LEAST_CHANCE or (goes_on(node) and not missed):
             continue
-        gap = measure_gap(search(ply, 1, 2))
+        board = record.board(ply)
+        gap = measure_gap(two_lines(ply, board, node, search))
         clear = gap >= MARGIN and found.pv[0][2:4] != node.move[2:4]  # to recapture is easy
-        if has_mate(node) or ((missed or clear) and not is_dull(record.board(ply), found.pv[0])):
+        if has_mate(node) or ((missed or clear) and not is_dull(board, found.pv[0])):
             ranked.append((-(gap + 100 * missed), ply, node))
     return [(ply, node) for _gap, ply, node in sorted(ranked, key=lambda one: one[:2])]
+
+
+def two_lines(ply: int, board: Board, node: Node, search: Search) -> Analysis:
+    """Return the analysis of a node if it has two lines, otherwise a search of two."""
+    return node.analysis if node.analysis and node.analysis.lines[1:] else search(ply, board, 1, 2)
 
 
 def is_missed(node: Node) -> bool:
@@ -115,7 +121,8 @@ def goes_on(node: Node) -> bool:
 
 def retry_puzzle(record: Record, ply: int, node: Node, search: Search) -> Puzzle | None:
     """Return the question to play better than the game; None if most moves do."""
-    found, board, played = search(ply, SMALL_EFFORT, LINES), record.board(ply), node.next()
+    board, played = record.board(ply), node.next()
+    found = search(ply, board, SMALL_EFFORT, LINES)
     best = percent(found.score.value)
     good = [line.move for line in found.lines if round(best - percent(line.score.value), 1) <= ACCEPTED]
     if best < LEAST_CHANCE or played is None or played.move in good or not 0 < len(good) < LINES:
@@ -126,9 +133,10 @@ def retry_puzzle(record: Record, ply: int, node: Node, search: Search) -> Puzzle
     return Puzzle(ply, board, goal, found.pv[:1], (tuple(good),), answer, node.move)
 
 
-def best_puzzle(record: Record, ply: int, search: Search) -> Puzzle | None:
+def best_puzzle(record: Record, ply: int, node: Node, search: Search) -> Puzzle | None:
     """Return the puzzle of a position if the deeper search confirms its one best move."""
-    first, found, board = search(ply, 1, 2), search(ply, EFFORT, 2), record.board(ply)
+    board = record.board(ply)
+    first, found = two_lines(ply, board, node, search), search(ply, board, EFFORT, 2)
     chance = percent(found.score.value)
     if min(measure_gap(first), measure_gap(found)) < MARGIN or chance < LEAST_CHANCE or first.pv[0] != found.pv[0]:
         return None

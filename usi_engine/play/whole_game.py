@@ -79,13 +79,9 @@ class WholeGame:
                 raise Cancelled
             return analyst.evaluate(board, lines, effort=effort)
 
-        def search_again(ply: int, effort: int, lines: int) -> Analysis:
-            known = found[ply].analysis if effort == 1 and lines <= LINES else None
-            return known or search(ply, game.board(ply), effort, lines)
-
         for made, _node in enumerate(chain(analyse(game, search), confirm(game, search)), 1):
             self.done = min(made, self.count)
             for own, node in zip(self._nodes, found, strict=True):
                 own.quick, own.analysis = node.quick, node.analysis
             self._changed()
-        return page_text(game, in_words(self._limits), find_puzzles(game, search_again))
+        return page_text(game, in_words(self._limits), find_puzzles(game, search))

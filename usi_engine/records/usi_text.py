@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from core_ext.shogi.notation import PASS, PASSES
 from usi_engine.records.ends import BY_USI, named
@@ -18,7 +17,7 @@ FIRST_WORDS = ("position", "startpos", "sfen")
 
 def is_usi(text: str) -> bool:
     """Return True if the first word begins a USI position, an sfen or a move."""
-    first = next((line.split()[0] for _, line in lines_of(text)), "")
+    first = next((line.split()[0] for _, line in split(text)), "")
     return first in FIRST_WORDS or first.count("/") == 8 or MOVE.fullmatch(first) is not None
 
 
@@ -60,15 +59,10 @@ def split_words(words: list[str]) -> tuple[str, list[str]]:
     return start, rest[size + 1 :]
 
 
-def lines_of(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the games with their line numbers, from 0, without empty lines and those that begin with `#`."""
-    lines = enumerate(text.split("\n"))
-    return ((at, line) for at, line in lines if line.strip() and not line.lstrip().startswith("#"))
-
-
 def split(text: str) -> list[tuple[int, str]]:
-    """Return the games with their line numbers, from 0."""
-    return list(lines_of(text))
+    """Return the games with their line numbers, from 0, without empty lines and those that begin with `#`."""
+    lines = enumerate(text.split("\n"))
+    return [(at, line) for at, line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
 def write(record: Record) -> str:
