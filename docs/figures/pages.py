@@ -1,7 +1,7 @@
 """Draw pictures of the pages: python -m docs.figures.pages FOLDER. They need chromium and a font with kanji.
 
-The analysed game, the index and the game in the browser, each in both languages and themes and at three widths. The
-pictures that the READMEs show are in this folder: analysis.png and game.png.
+The page of an analysed game, and the places Play, Analyse and My games of the program's page, each in both languages
+and themes and at three widths. The pictures that the READMEs show are in this folder: analysis.png and game.png.
 """
 
 from __future__ import annotations
@@ -78,6 +78,24 @@ def show_hint(page: Page) -> None:
     page.locator(".sb-arrow-hint").wait_for()
 
 
+def show_whole_game(page: Page) -> None:
+    """Go to the first bad move of the record, which is analysed unless it was."""
+    if not page.locator("#wholePage").is_visible():
+        page.locator("#loadFile").set_input_files(RECORD)
+        page.locator("#whole").click()
+        page.locator("#wholePage").wait_for(timeout=600_000)
+    page.locator("#tree :is(.dubious, .mistake, .blunder)").first.click()
+    page.locator("#analyseNow .mark").wait_for()
+
+
+def show_setup(page: Page) -> None:
+    """Open the board on which a position is set up."""
+    page.locator("#newGame").click()
+    page.locator("#terms summary").click()
+    page.locator("#terms .setUp").click()
+    page.locator("#setup .sb-piece").first.wait_for()
+
+
 def pictures(
     browser: Browser, address: str, name: str, lang: str, prepare: Callable[[Page], None]
 ) -> Iterator[tuple[str, bytes]]:
@@ -99,6 +117,8 @@ def all_pictures(browser: Browser, folder: Path) -> Iterator[tuple[str, bytes]]:
         with game_server(folder, lang) as address:
             yield from pictures(browser, address, "game", lang, show_hint)
             yield from pictures(browser, f"{address}#games", "games", lang, lambda page: None)
+            yield from pictures(browser, f"{address}#analyse", "analyse", lang, show_whole_game)
+            yield from pictures(browser, address, "setup", lang, show_setup)
 
 
 def small(picture: bytes) -> bytes:

@@ -113,7 +113,7 @@ def test_records(analyse: Page, tmp_path: Path) -> None:
 def test_the_whole_game(start: Start, open_page: OpenPage) -> None:
     """Grades and graph fill while it is analysed; then there is the page."""
     page = open_page(start(str(GAME), command="analyze", options=()))
-    page.get_by_role("button", name="Engine").click()
+    page.get_by_label("Lines").select_option("2")
     page.get_by_role("button", name="Analyse the whole game").click()
     expect(page.locator("#graph .curve")).to_be_visible(timeout=30_000)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
@@ -125,6 +125,8 @@ def test_the_whole_game(start: Start, open_page: OpenPage) -> None:
     expect(bad.first).to_be_visible(timeout=90_000)
     bad.first.click()
     expect(page.locator("#analyseNow .mark")).to_be_visible(timeout=20_000)
+    expect(page.locator("#engineLines .line")).to_have_count(2, timeout=20_000)
+    expect(page.locator("#analyseBoard .sb-arrow")).to_have_count(1)  # the better move, not two replies
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Analyse the whole game")).to_be_visible()
 

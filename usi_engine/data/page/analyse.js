@@ -65,10 +65,11 @@ function drawBoard(node) {
 
 const found = () => state.engine.on && engine.node === state.here ? engine.lines : [];
 
+// After a mistake the better move is of interest, not the reply.
 function arrows(node) {
+  if (node.better) return [{usi: node.better, kind: "best", side: node.side}];
   const lines = found().filter(line => line.moves.length);
-  if (lines.length) return lines.map((line, number) => ({usi: line.moves[0], kind: number ? "hint" : "best"})).reverse();
-  return node.better ? [{usi: node.better, kind: "best", side: node.side}] : [];
+  return lines.map((line, number) => ({usi: line.moves[0], kind: number ? "hint" : "best"})).reverse();
 }
 
 function drawNow(node) {
