@@ -7,7 +7,7 @@ from core_ext.eval.nnue.network cimport Network, nnue_evaluate
 from core_ext.eval.nnue.selector cimport select_stack
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
 from core_ext.shogi.position cimport Position, allocate_position, do_move, free_position, undo_move
-from core_ext.shogi.sfen cimport parse_move, parse_sfen
+from core_ext.shogi.sfen cimport parse_sfen
 from core_ext.shogi.types cimport *
 
 
@@ -32,28 +32,23 @@ cdef class NnueProbe:
         self.network = network
         allocate_sums(&self.state, &network.weights)
 
-    def evaluate(self, sfen: str, moves=()):
-        """Return centipawns for the side to move after the moves; only the last position is evaluated."""
-        self.set_position(sfen, moves)
+    def evaluate(self, sfen: str):
+        """Return centipawns for the side to move."""
+        parse_sfen(&self.pos, sfen)
         return nnue_evaluate(&self.state, &self.pos)
 
     def stack(self, sfen: str):
         """Return the index of the layer stack."""
-        self.set_position(sfen, ())
+        parse_sfen(&self.pos, sfen)
         return select_stack(&self.network.weights.selector, &self.pos)
 
-    def sums(self, sfen: str, moves=()):
+    def sums(self, sfen: str):
         """Return the transformer's sums from the perspectives of Black and White."""
         cdef const int16_t *found[COLORS]
         cdef int i
-        self.set_position(sfen, moves)
+        parse_sfen(&self.pos, sfen)
         accumulate(&self.state, &self.pos, found)
         return [[found[color][i] for i in range(self.network.weights.width)] for color in range(COLORS)]
-
-    cdef set_position(self, str sfen, moves):
-        parse_sfen(&self.pos, sfen)
-        for move in moves:
-            do_move(&self.pos, parse_move(&self.pos, move))
 
 
 # ---- timed lines ----

@@ -2,54 +2,31 @@
 
 from __future__ import annotations
 
-import gc
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
-from usi_engine.core import Core, load_core
+from usi_engine.core import load_core
 
 # Searches, and engines that are started for some of them; the slow tests take more.
 TIMES = pytest.mark.parametrize("times", [60, pytest.param(300, marks=pytest.mark.slow)])
+CORES = pytest.mark.parametrize("core", ["scripted", "real"])
 SEARCH_SECONDS = 0.002
 PONDER = "go ponder btime 1000 wtime 1000 byoyomi 50"
 
-# The packaged network would take time and memory.
-SMALL = ["setoption name EvalFile value material", "setoption name USI_Hash value 1", "setoption name Threads value 2"]
 
-Maker = Callable[[], InProcess]
-
-
-def scripted_core() -> Core:
-    """Return a core whose depths take about as long as the races wait."""
-    return make_core(Script(seconds=lambda depth: SEARCH_SECONDS / 4))
-
-
-@pytest.fixture(params=["scripted", "real"])
-def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
-    """Makes engines that are ready; each ends the one before."""
-    made: list[InProcess] = []
-
-    def close() -> None:
-        while made:
-            made.pop().close()
-        gc.collect()  # an engine's objects refer to each other in cycles
-
-    def ready() -> InProcess:
-        close()
-        made.append(InProcess(scripted_core if request.param == "scripted" else load_core))
-        made[-1].send(*SMALL, "isready")
-        made[-1].expect("^readyok$")
-        return made[-1]
-
-    gc.freeze()  # skip all older objects in the collections above
-    yield ready
-    close()
-    gc.unfreeze()
+def ready_engine(core: str) -> InProcess:
+    """Return an engine whose depths take about as long as the races wait."""
+    script = Script(seconds=lambda depth: SEARCH_SECONDS / 4)
+    engine = InProcess(load_core if core == "real" else lambda: make_core(script))
+    small = ("EvalFile value material", "USI_Hash value 1", "Threads value 2")
+    engine.send(*(f"setoption name {option}" for option in small))
+    engine.ask("isready", answer="^readyok$")
+    return engine
 
 
 def waits(seed: int, times: int) -> Iterator[float]:
@@ -60,6 +37,7 @@ def waits(seed: int, times: int) -> Iterator[float]:
 
 
 @TIMES
+@CORES
 @pytest.mark.parametrize(
     ("go", "odd", "even"),
     [
@@ -68,9 +46,9 @@ def waits(seed: int, times: int) -> Iterator[float]:
         ("go infinite", *[["stop", "position startpos moves 7g7f", "go depth 2"]] * 2),
     ],
 )
-def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even: list[str], times: int) -> None:
+def test_stop_at_the_end_of_a_search(core: str, go: str, odd: list[str], even: list[str], times: int) -> None:
     """It may come with ponderhit, or with the next go, which it does not end."""
-    engine = make()
+    engine = ready_engine(core)
     for number, wait in enumerate(waits(1, times), 1):
         engine.send(go)
         time.sleep(wait / 4 if "infinite" in go else wait)
@@ -80,13 +58,15 @@ def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even:
         if number % 20 == 0:
             engine.ask("isready", answer="^readyok$")
             assert engine.is_settled()
+    engine.close()
 
 
 @TIMES
+@CORES
 @pytest.mark.parametrize("go", ["go infinite", PONDER])
-def test_quit_or_the_end_of_input_during_a_search(make: Maker, go: str, times: int) -> None:
+def test_quit_or_the_end_of_input_during_a_search(core: str, go: str, times: int) -> None:
     for wait in waits(4, times // 6):
-        engine = make()
+        engine = ready_engine(core)
         engine.send(go)
         time.sleep(wait)
         if go == PONDER:
@@ -95,3 +75,4 @@ def test_quit_or_the_end_of_input_during_a_search(make: Maker, go: str, times: i
             engine.send("quit")
         engine.drain(5)
         assert engine.is_settled()
+        engine.close()
