@@ -63,6 +63,8 @@ BAD_MOVES = [
      ["Misses ☗S-6f, which saves the silver."], ["☗６六銀（銀取りをかわす手）を逃した"]),
     ("sfen 4k4/9/2g6/9/2s6/9/9/9/4K3R b - 1 moves 1i1e", "5i5h", "7c7d",
      ["Allows ☖G-7d, which guards the silver."], ["☖７四金（銀にヒモを付ける手）を許した"]),
+    ("sfen 4k4/9/9/9/9/5p3/9/9/4K4 b G 1 moves G*9a", "5i6i", "4f4g+",
+     ["Allows ☖P-4g+, which promotes near the king."], ["☖４七歩成（玉の近くで成る手）を許した"]),
 ]  # fmt: skip
 
 

@@ -107,7 +107,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
                           (("game", "whole_game"), ("variations", "variations"))}  # fmt: skip
     results["variations"].header.update({"先手": "W" * 90, "棋戦": "王" * 90})
     accepted = tuple((move,) for move in SOLUTION[::2])
-    puzzle = Puzzle(50, Board(MATE_IN_THREE), "Mate in 3", SOLUTION, accepted, "")
+    puzzle = Puzzle(50, Board(MATE_IN_THREE), "Mate in 3", SOLUTION, accepted, "", "1c1d")
     for lang in language.LANGUAGES:
         folder = tmp_path_factory.mktemp(lang)
         language.choose(lang)

@@ -238,6 +238,7 @@ def test_puzzle(open_page: OpenPage, pages: Pages, way: str) -> None:
 def test_help_with_a_puzzle(open_page: OpenPage, pages: Pages) -> None:
     page = open_page(pages["game en"])
     page.get_by_role("button", name="Puzzle 1").click()
+    expect(page.locator("[data-square='1d']")).to_have_class(re.compile("sb-last"))  # the move before it
     page.get_by_role("button", name="Hint").click()
     expect(page.locator(".sb-arrow-hint circle")).to_have_count(1)
     expect(page.locator(".sb-source")).to_have_count(0)

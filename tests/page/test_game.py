@@ -321,6 +321,23 @@ def test_times_and_their_warnings(start: Start, open_page: OpenPage) -> None:
     assert tones.count(1000) > 1 and tones[-1] != 1000  # the beeps, then the move
 
 
+def test_sounds(start: Start, open_page: OpenPage) -> None:
+    """Of a move, a capture, a check and the end; none if they are off."""
+    page = open_page(start("--side", "both", "startpos"))
+    page.add_init_script(TONES)
+    page.reload()
+    move, capture, check, end = [190, 900], [190, 900, 240], [190, 660, 880], [523, 659, 784]
+    play(page, WHOLE_GAME)
+    page.wait_for_timeout(100)
+    assert page.evaluate("tones") == [*move, *move, *capture, *move, *check, *move, *end]
+    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Sound off").click()
+    expect(page.get_by_role("button", name="Sound on")).to_be_visible()
+    play(page, WHOLE_GAME[-1:], before=len(WHOLE_GAME) - 1)
+    page.wait_for_timeout(100)
+    assert len(page.evaluate("tones")) == 17
+
+
 def test_preferences_are_kept(start: Start, open_page: OpenPage) -> None:
     """Sound and pieces, on all pages and in the next game."""
     page = open_page(start("startpos"))

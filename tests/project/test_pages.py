@@ -34,6 +34,12 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
         assert not heading or heading in anchors(path), target
 
 
+def test_scripts_are_short() -> None:
+    """The modules of the browser's pages."""
+    scripts = list((ROOT / "usi_engine" / "data" / "page").glob("*.js"))
+    assert len(scripts) > 10 and [one.name for one in scripts if len(read(one).splitlines()) >= 300] == []
+
+
 def shown_default(name: str) -> str:
     """Return the default as the pages show it; that of Threads depends on the machine."""
     return f"min({MOST_THREADS_BY_DEFAULT}, cores)" if name == "Threads" else Options().shown(name)
