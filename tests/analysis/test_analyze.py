@@ -13,13 +13,13 @@ from tests.positions import MATE_IN_ONE, MATED
 from tests.programs import output_of
 from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
 from usi_engine.__main__ import TOOLS
-from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.analyst import SHOWN, Analyst, Limits
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.kif import kif_text, with_comment
 from usi_engine.analysis.terminal import format_lines, print_game
 from usi_engine.columns import cells
 from usi_engine.records.games import Game
-from usi_engine.search.results import Analysis, Score
+from usi_engine.search.results import Analysis, Limit, Score
 
 GAME = RECORDS / "game.kif"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
@@ -247,6 +247,18 @@ def test_a_stopped_run_goes_on_where_it_stopped(
     assert main([str(GAME), "--again", *QUICK]) == 0
     assert len(second.plies) == 14 + 21
     assert capsys.readouterr().out == resumed
+
+
+def test_lines_beside_bad_moves_are_long() -> None:
+    """They go on to six plies, unless a mate ends them."""
+    analyst = Analyst(Limits(Limit(nodes=10), megabytes=1, evaluation="material"))
+    board = Board()
+    short, shown = analyst.evaluate(board, effort=2), analyst.look(board, 1, 2)
+    assert len(short.pv) < SHOWN <= len(shown.pv)
+    assert shown.pv[: len(short.pv)] == short.pv
+    Board.from_moves(shown.pv)
+    assert replace(shown, lines=short.lines, time=0.0) == replace(short, time=0.0)
+    assert len(analyst.look(Board(MATE_IN_ONE), 1, 2).pv) == 1
 
 
 def test_commands_need_no_numpy() -> None:

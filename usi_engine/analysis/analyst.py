@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 LARGE = 10.0  # points lost: a move whose positions are searched EFFORT times as long, others SMALL_EFFORT times
 EFFORT, SMALL_EFFORT = 10, 3
+SHOWN = 6  # plies, at least, of the lines beside a bad move
 KEPT_FILES = 500  # of about 40 KB each
 LARGEST_FILE = 64 * 2**20  # bytes
 
@@ -103,6 +104,20 @@ class Analyst:
         limits = with_effort(self._limits, effort, lines or self._limits.multipv)
         self._engine.new_game()
         return self._engine.analyse(board, limits.limit, multipv=limits.multipv, moves=moves or None, watch=watch)
+
+    def look(self, board: Board, lines: int, effort: int) -> Analysis:
+        """Return a result to show: after a longer search its best line has at least SHOWN plies, if the game goes on."""
+        found = self.evaluate(board, lines, effort=effort)
+        if effort == 1 or not found.lines or found.score.plies_to_end is not None:
+            return found
+        pv, end = found.pv, board.copy()
+        more = pv
+        while more:
+            for move in more:
+                end.push(move)
+            more = self._engine.analyse(end, self._limits.limit).pv if len(pv) < SHOWN else ()
+            pv += more
+        return replace(found, lines=(replace(found.best, pv=pv), *found.lines[1:]))
 
 
 def analyse(record: Record, evaluate: Callable[[int, Board], Analysis], *, variations: bool = False) -> Iterator[Node]:

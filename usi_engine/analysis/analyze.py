@@ -97,9 +97,7 @@ class Searches:
         if limits not in self._stores:
             self._stores[limits] = Store(store_path(self._game, limits), anew=self._anew)
         store = self._stores[limits]
-        return store.get(number, board) or store.put(
-            number, self._analyst.evaluate(board, limits.multipv, effort=effort)
-        )
+        return store.get(number, board) or store.put(number, self._analyst.look(board, limits.multipv, effort))
 
 
 # ---- outputs ----

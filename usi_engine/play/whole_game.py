@@ -77,7 +77,7 @@ class WholeGame:
         def search(_ply: int, board: Board, effort: int = 1, lines: int = LINES) -> Analysis:
             if self._cancelled.is_set():
                 raise Cancelled
-            return analyst.evaluate(board, lines, effort=effort)
+            return analyst.look(board, lines, effort)
 
         for made, _node in enumerate(chain(analyse(game, search), confirm(game, search)), 1):
             self.done = min(made, self.count)
