@@ -106,7 +106,7 @@ class Analyst:
         return self._engine.analyse(board, limits.limit, multipv=limits.multipv, moves=moves or None, watch=watch)
 
     def look(self, board: Board, lines: int, effort: int) -> Analysis:
-        """Return a result to show: after a longer search its best line has at least SHOWN plies, if the game goes on."""
+        """Return a result to show: a longer search's best line has at least SHOWN plies, if the game goes on."""
         found = self.evaluate(board, lines, effort=effort)
         if effort == 1 or not found.lines or found.score.plies_to_end is not None:
             return found
