@@ -85,6 +85,23 @@ def make_folder(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
 
 
+def user_folder(kind: str) -> Path | None:
+    """Return the user's folder for our `cache` or `data`, by default that of the system; None: nothing is kept.
+
+    The environment variables KOMADORI_CACHE and KOMADORI_DATA name others, or none if they are empty.
+    """
+    chosen = os.environ.get(f"KOMADORI_{kind.upper()}")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    try:
+        from platformdirs import PlatformDirs  # noqa: PLC0415  (few commands need it)
+    except ImportError:
+        return None
+    folders = PlatformDirs("komadori", appauthor=False, opinion=False)  # opinion: another `Cache` on Windows
+    folder: Path = getattr(folders, f"user_{kind}_path")
+    return folder if folder.is_absolute() else None
+
+
 class OtherRowsError(ValueError):
     """A file of rows with another first line: the `conditions` of another run, or None if the file is none of ours."""
 

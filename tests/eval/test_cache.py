@@ -10,6 +10,7 @@ from tests.damage import cuts, flips
 from usi_engine.evaluation import cache, kpp_file
 from usi_engine.evaluation.kpp_file import load_weights
 from usi_engine.evaluation.names import KPP
+from usi_engine.files import user_folder
 
 
 class Arrays:
@@ -115,6 +116,6 @@ def test_the_folder_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("KOMADORI_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache.cache_folder() == tmp_path / ".cache" / "komadori"
+    assert user_folder("cache") == tmp_path / ".cache" / "komadori"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache.cache_folder() == tmp_path / "xdg" / "komadori"
+    assert user_folder("cache") == tmp_path / "xdg" / "komadori"

@@ -1,7 +1,7 @@
 """Search of positions, each from a cleared state, so their order does not matter; its limits, and kept results.
 
 The results are kept in the user's cache folder, one line of JSON for each position, so that an analysis can resume.
-The files are in `analysis/` of the cache folder (evaluation.cache). A file's name is a checksum of the game and of
+The files are in `analysis/` of the cache folder (files.user_folder). A file's name is a checksum of the game and of
 everything that the results depend on: limits, threads, table size, evaluation, version. Later runs that write other
 outputs use them too. A damaged file never stops a run: invalid lines are skipped, and only regular files are read.
 """
@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 from usi_engine import __version__
 from usi_engine.analysis.judgement import judge
 from usi_engine.api.engine import Engine
-from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.files import INVALID, KeptRows
+from usi_engine.files import INVALID, KeptRows, user_folder
 from usi_engine.language import _
 from usi_engine.records.tree import Node, Record
 from usi_engine.records.usi_text import MOVE
@@ -163,7 +162,7 @@ def unconfirmed(nodes: Iterable[Node], efforts: Mapping[Node, int]) -> Iterator[
 
 def store_path(record: Record, limits: Limits) -> Path | None:
     """Return the file for this record and these limits; None without a cache folder. WeightsError, OSError."""
-    folder = cache_folder()
+    folder = user_folder("cache")
     if folder is None:
         return None
     weights = evaluation_file(limits.evaluation)

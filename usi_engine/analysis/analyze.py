@@ -25,8 +25,8 @@ from usi_engine.analysis.page import Data, index_text, make_entry, page_text
 from usi_engine.analysis.puzzles import Puzzle, find_puzzles
 from usi_engine.analysis.terminal import print_game
 from usi_engine.core import exit_status, load_core
-from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
+from usi_engine.files import user_folder
 from usi_engine.language import _, text_of
 from usi_engine.progress import Progress
 from usi_engine.records.convert import Output
@@ -169,5 +169,5 @@ def run(args: argparse.Namespace) -> int:
 def main(words: list[str]) -> int:
     """Return 0, 1 if a record could not be read, 2 if nothing could be done, 130 after Ctrl-C."""
     args = parser().parse_args(words)
-    goes_on = "" if cache_folder() is None else _("; without --again the same command goes on from here")
+    goes_on = "" if user_folder("cache") is None else _("; without --again the same command goes on from here")
     return exit_status(lambda: run(args), RecordError, WeightsError, stopped=_("stopped") + goes_on)

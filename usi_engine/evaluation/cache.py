@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from usi_engine.files import write_blocks
+from usi_engine.files import user_folder, write_blocks
 
 KEPT_FILES = 1  # of about 415 MB
 LAYOUT = b"4"  # changes with the order or meaning of KppWeights.memory(), and with the range of valid weights
@@ -34,22 +34,9 @@ class Unfolded(Protocol):
         """Return the arrays, writable."""
 
 
-def cache_folder() -> Path | None:
-    """Return the folder of the cache; None: no cache."""
-    chosen = os.environ.get("KOMADORI_CACHE")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
-    try:
-        from platformdirs import user_cache_path  # noqa: PLC0415  (only needed to unfold weights)
-    except ImportError:
-        return None
-    folder = user_cache_path("komadori", appauthor=False, opinion=False)  # opinion: another `Cache` on Windows
-    return folder if folder.is_absolute() else None
-
-
 def cache_file(data: bytes) -> Path | None:
     """Return the path for these bytes of a weights file; None: no cache."""
-    folder = cache_folder()
+    folder = user_folder("cache")
     return folder / f"{hashlib.sha256(LAYOUT + data).hexdigest()[:32]}.unfolded" if folder else None
 
 

@@ -13,11 +13,12 @@ from typing import NoReturn
 
 from usi_engine.core import INTERRUPTED, exit_status, load_core, typed_board
 from usi_engine.evaluation.names import INTERNAL
+from usi_engine.files import user_folder
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.dialogue import Dialogue, file_named
 from usi_engine.play.game import EVEN, HANDICAPS, SIDES, PersonGame, Settings
-from usi_engine.play.library import Library, data_folder
+from usi_engine.play.library import Library
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import is_own, load, side_and_level
 from usi_engine.play.screen import Screen, View, has_kanji
@@ -176,13 +177,13 @@ def play_in_browser(
     from usi_engine.play.places import MyGames, Preferences  # noqa: PLC0415
     from usi_engine.play.shared_game import SharedGame  # noqa: PLC0415
 
-    events, library = Events(), Library(data_folder())
+    events, library = Events(), Library(user_folder("data"))
     with closing(make_opponent(args, show)) as opponent:
         opponent.new_game()
         started = bool(args.what or saved)
         shared = SharedGame(game, opponent, events, library, started=started, saved=saved)
         with closing(AnalysisPlace(shared, library, events, args.eval, analysed)) as analysis:
-            preferences = Preferences(data_folder(), events)
+            preferences = Preferences(user_folder("data"), events)
             site = Site(events, shared, analysis, analysis.engine, MyGames(library, events), preferences, first=place)
             play(shared, site, events, show=not args.no_open, lan=args.lan, say=show)
 
@@ -204,8 +205,8 @@ def run(args: argparse.Namespace) -> int:
     """Play games; return the exit status. ValueError, CoreError, MemoryError, KeyboardInterrupt."""
     load_core()
     if args.resume:
-        saved = Library(data_folder()).unfinished()
-        play_in_browser(Library(data_folder()).game(saved), args, saved)
+        saved = Library(user_folder("data")).unfinished()
+        play_in_browser(Library(user_folder("data")).game(saved), args, saved)
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     record = record_given(args)
     side, level = side_and_level(record) if record else ("", None)

@@ -6,7 +6,6 @@ A header line `Komadori：{...}` has what KIF has no place for: settings, clock,
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import time
@@ -27,19 +26,6 @@ from usi_engine.rules import End, MoveError
 SUFFIX = ".kifu"
 HEAD_BYTES = 4000  # of a file, which hold its header
 NAMES = re.compile(r"\w[\w.-]*")  # of games: no path leads out of the folder
-
-
-def data_folder() -> Path | None:
-    """Return the folder of the user's games and preferences; None: nothing is kept."""
-    chosen = os.environ.get("KOMADORI_DATA")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
-    try:
-        from platformdirs import user_data_path  # noqa: PLC0415  (only the page needs it)
-    except ImportError:
-        return None
-    folder = user_data_path("komadori", appauthor=False)
-    return folder if folder.is_absolute() else None
 
 
 class Library:
