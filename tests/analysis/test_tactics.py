@@ -13,12 +13,12 @@ from usi_engine.records.games import Game
 
 @pytest.mark.parametrize("sfen, line, expected", [
     ("4k4/9/9/9/9/2r1g4/9/9/4K4 b N 1", "N*4h 7f7g 4h5f", None),  # no piece is attacked
-    ("4k4/9/9/2r1g4/9/9/9/9/4K4 b N 1", "N*6f 7d7e 6f5d", Tactic("fork", "N*6f", ("R", "G"))),
+    ("4k4/9/9/2r1g4/9/9/9/9/4K4 b N 1", "N*6f 7d7e 6f5d", ("fork", ("R", "G"))),
     ("4k4/9/9/2r1g4/9/9/9/9/4K4 b N 1", "N*6f 7d7e 5i5h", None),  # nothing is taken
     ("4k4/9/9/2rpg4/3p5/9/9/9/4K4 b N 1", "N*6f 6e6f 5i5h", None),  # it is taken
-    ("4k4/4s4/9/9/9/9/9/9/4K4 b L 1", "L*5e 5a4a 5e5b+", Tactic("pin", "L*5e", ("S", "K"))),
-    ("9/4s4/4r3k/9/9/9/9/9/4K4 b L 1", "L*5e 5c6c 5e5b+", Tactic("skewer", "L*5e", ("R", "S"))),
-    ("4k4/9/9/4s4/9/9/9/9/4R3K b - 1", "5i5d 5a4a", Tactic("hanging", "5i5d", ("S",))),
+    ("4k4/4s4/9/9/9/9/9/9/4K4 b L 1", "L*5e 5a4a 5e5b+", ("pin", ("S", "K"))),
+    ("9/4s4/4r3k/9/9/9/9/9/4K4 b L 1", "L*5e 5c6c 5e5b+", ("skewer", ("R", "S"))),
+    ("4k4/9/9/4s4/9/9/9/9/4R3K b - 1", "5i5d 5a4a", ("hanging", ("S",))),
     ("4k4/9/4l4/4s4/9/9/9/9/4R3K b - 1", "5i5d 5c5d", None),  # guarded
 ])  # fmt: skip
 def test_tactics(sfen: str, line: str, expected: Tactic | None) -> None:

@@ -15,7 +15,6 @@ from usi_engine.analysis.tactics import (
     PIECE,
     WORTH,
     Exchange,
-    Tactic,
     escapes,
     find_tactic,
     forked,
@@ -93,11 +92,11 @@ def material_sentences(step: Step, least: int) -> list[str]:
         else (step.before, parent.analysis.pv, _("Misses {move}, {what}."))
     )
     taken, given = (exchange.lost, exchange.won) if loses else (exchange.won, exchange.lost)
-    tactic = find_tactic(board, line)
-    hanging = tactic is not None and tactic.kind == "hanging"
-    found = [framed(frame, board, tactic.move, tactic_text(tactic))] if tactic and not (hanging and given) else []
-    said = hanging and tactic is not None and taken == Counter(tactic.pieces) and not given
-    return found if said else [*found, exchange_text(loses, taken, given)]
+    kind, victims = find_tactic(board, line) or ("", ())
+    how = [framed(frame, board, line[0], tactic_text(kind, victims))] if kind else []
+    if kind == "hanging" and (given or taken == Counter(victims)):  # one sentence is enough
+        return [exchange_text(loses, taken, given)] if given else how
+    return [*how, exchange_text(loses, taken, given)]
 
 
 def exchange_of(step: Step, before: Analysis, after: Analysis, least: int) -> tuple[bool, Exchange | None]:
@@ -143,15 +142,15 @@ def framed(frame: str, board: Board, move: str, what: str) -> str:
     return frame.format(move=marked(move_text(board, move)), what=what)
 
 
-def tactic_text(tactic: Tactic) -> str:
+def tactic_text(kind: str, victims: Sequence[str]) -> str:
     """Return what a move does, as it stands after the move's name."""
-    names = [piece_name(letter) for letter in tactic.pieces]
+    names = [piece_name(letter) for letter in victims]
     text = {
         "fork": _("a fork of {pieces}"),
         "skewer": _("a skewer of {pieces}"),
         "pin": _("which pins the {front} to the {behind}"),
         "hanging": _("which takes the {front} for nothing"),
-    }[tactic.kind]
+    }[kind]
     return text.format(pieces=_(" and ").join(names), front=names[0], behind=names[-1])
 
 

@@ -16,6 +16,7 @@ from core_ext.shogi.ki2 import last_square
 if TYPE_CHECKING:
     from core_ext.board import Board
 
+Tactic = tuple[str, tuple[str, ...]]
 # Values in pawns. A promoted piece other than a tokin counts as the piece that its captor gets.
 WORTH = {"P": 1, "L": 3, "N": 3, "S": 5, "+P": 5, "G": 6, "B": 8, "R": 10}
 KING = 100
@@ -26,18 +27,6 @@ QUIET = 2  # plies without a capture after which an exchange is over
 NEAR = 2  # files and ranks from the king
 ORTHOGONAL, DIAGONAL = ((0, 1), (0, -1), (1, 0), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
 SLIDES = {"R": ORTHOGONAL, "+R": ORTHOGONAL, "B": DIAGONAL, "+B": DIAGONAL, "L": ((0, -1),), "l": ((0, 1),)}
-
-
-@dataclass(frozen=True)
-class Tactic:
-    """A `fork`, `pin` or `skewer` by the first move of a line, or the capture of a `hanging` piece.
-
-    `pieces` are the letters of the attacked pieces; of a pin or skewer the nearer one first.
-    """
-
-    kind: str
-    move: str
-    pieces: tuple[str, ...]
 
 
 def letter_at(board: Board, square: str) -> str:
@@ -110,22 +99,25 @@ def can_win(board: Board, square: str, least: int = 1) -> bool:
 
 
 def find_tactic(board: Board, line: Sequence[str]) -> Tactic | None:
-    """Return the tactic with which a line begins; None if there is none."""
+    """Return what the first move of a line is, and the letters of the pieces that it attacks; None if it is no tactic.
+
+    It is a `fork`, `pin` or `skewer`, of which the nearer piece comes first, or the capture of a `hanging` piece.
+    """
     move, side, after = line[0], board.turn, board.copy()
     victim = letter_at(board, move[2:4])
     after.push(move)
     if victim and worth(victim) >= PIECE and not after.attackers(1 - side, move[2:4]):
-        return Tactic("hanging", move, (victim,))
+        return "hanging", (victim,)
     if len(line) < 3 or line[1][2:4] == line[2][2:4]:
         return None
     captured = line[2][2:4]
     for front, behind in lined_up(after, move[2:4]):
         first, second = letter_at(after, front), letter_at(after, behind)
         if captured in (front, behind) and min(worth(first), worth(second)) >= PIECE:
-            return Tactic("pin" if worth(second) > worth(first) else "skewer", move, (first, second))
+            return "pin" if worth(second) > worth(first) else "skewer", (first, second)
     targets = forked(after, move[2:4])
     if len(targets) > 1 and line[2][:2] == move[2:4] and captured in targets:
-        return Tactic("fork", move, tuple(sorted((letter_at(after, one) for one in targets), key=worth, reverse=True)))
+        return "fork", tuple(sorted((letter_at(after, one) for one in targets), key=worth, reverse=True))
     return None
 
 
