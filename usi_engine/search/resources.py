@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,8 +63,6 @@ class Resources:
         self.tell = tell
         self._load_core = load
         self._strict = strict
-        self._core: Core | None = None
-        self._stop: StopToken | None = None
         self._pool: ThreadPool | None = None
         self._skill_pool: ThreadPool | None = None
         self._root_solver: MateSolver | None = None
@@ -79,19 +78,15 @@ class Resources:
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
 
-    @property
+    @cached_property
     def core(self) -> Core:
-        """The core, imported at the first call. CoreError if it cannot run."""
-        if self._core is None:
-            self._core = self._load_core()
-        return self._core
+        """The core, imported at the first use. CoreError if it cannot run."""
+        return self._load_core()
 
-    @property
+    @cached_property
     def stop(self) -> StopToken:
         """The stop token of every search."""
-        if self._stop is None:
-            self._stop = self.core.stop_token()
-        return self._stop
+        return self.core.stop_token()
 
     @property
     def pool(self) -> ThreadPool:
@@ -156,7 +151,12 @@ class Resources:
 
     def mate_solver(self) -> MateSolver:
         """Return a new mate solver for `Threads` with a table of `USI_Hash`, halved until it fits. MemoryError."""
-        return self._allocate_halving(self.options.number("USI_Hash"), self._new_mate_solver)
+
+        def allocate(megabytes: int) -> MateSolver:
+            check_free(megabytes)
+            return self.core.mate_solver(megabytes, self.stop, threads=self.options.number("Threads"))
+
+        return self._allocate_halving(self.options.number("USI_Hash"), allocate)
 
     def new_game(self) -> None:
         """Clear TT and histories; draw another seed for the errors of a level."""
@@ -247,7 +247,9 @@ class Resources:
         with reserve(RESERVE_MEGABYTES):
             if self._pool is None or self._pool.table.megabytes != megabytes:
                 self._pool = None  # frees its memory before the next is allocated
-                self._pool = self._allocate_halving(megabytes, self._new_pool)
+                self._pool = self._allocate_halving(
+                    megabytes, lambda size: ThreadPool(self.core, self.stop, size, threads, self._weights)
+                )
                 if self._pool.table.megabytes < megabytes:
                     self.options.set("USI_Hash", str(self._pool.table.megabytes))
             else:
@@ -265,13 +267,6 @@ class Resources:
             self.options.set("Threads", str(most))
             self.tell(f"{threads} threads are too many for {cores} cores; searching with {most}")
         return min(threads, most)
-
-    def _new_mate_solver(self, megabytes: int) -> MateSolver:
-        check_free(megabytes)
-        return self.core.mate_solver(megabytes, self.stop, threads=self.options.number("Threads"))
-
-    def _new_pool(self, megabytes: int) -> ThreadPool:
-        return ThreadPool(self.core, self.stop, megabytes, self.options.number("Threads"), self._weights)
 
     def _allocate_halving(self, megabytes: int, allocate: Callable[[int], T]) -> T:
         """Allocate this size, or half of it, and so on. MemoryError if even 1 MB does not fit."""

@@ -77,15 +77,10 @@ class Lines:
         if info.value is None or (is_exact and info.bound != "exact" and before.depth >= info.depth):
             return False
         line = replace(info, pv=info.pv or before.pv)
-        self._lines = {number: old for number, old in self._lines.items() if not same_move(old, line)}
-        self._lines[line.multipv] = line
+        kept = {number: old for number, old in self._lines.items() if not old.pv or old.pv[:1] != line.pv[:1]}
+        self._lines = kept | {line.multipv: line}
         return True
 
     def best_first(self) -> tuple[Info, ...]:
         """Return the lines in order of value."""
         return tuple(sorted(self._lines.values(), key=lambda line: line.value or 0, reverse=True))
-
-
-def same_move(line: Info, other: Info) -> bool:
-    """Return True if both lines begin with the same move."""
-    return bool(line.pv) and line.pv[:1] == other.pv[:1]
