@@ -86,16 +86,18 @@ def test_comments_of_a_move_and_the_end_after_it() -> None:
 def test_record_is_on_the_page() -> None:
     data = data_of("variations.kifu")
     nodes = data["nodes"]
-    assert [node["seconds"] for node in nodes] == [None, 1, 2, 3, 4]
-    assert [node["total"] for node in nodes] == [None, 1, 2, 4, 6]
+    main = nodes[:5]
+    assert [node["seconds"] for node in main] == [None, 1, 2, 3, 4]
+    assert [node["total"] for node in main] == [None, 1, 2, 4, 6]
     assert nodes[0]["comment"] == "開始局面"
-    assert [[node["move"] for node in line] for line in nodes[3]["variations"]] == [
-        ["☗Bx2b+", "☖Sx2b", "☗B*4e"], ["☗P-6f"]
+    others = [(node["parent"], node["move"], node["main"]) for node in nodes[5:]]
+    assert others[:6] == [
+        (4, "☗P-2e", False),
+        (2, "☗Bx2b+", False), (6, "☖Sx2b", True), (7, "☗B*4e", True), (6, "☖Rx2b", False),
+        (2, "☗P-6f", False),
     ]  # fmt: skip
-    assert nodes[3]["variations"][0][0]["comment"] == "角交換"
-    assert (nodes[3]["variations"][0][0]["win"], nodes[3]["variations"][0][0]["total"]) == (None, None)
-    assert [line[0]["move"] for line in nodes[3]["variations"][0][1]["variations"]] == ["☖Rx2b"]
-    assert [line[0]["move"] for line in nodes[4]["after"]] == ["☗P-2e"]
+    assert [node["id"] for node in nodes] == list(range(len(nodes)))
+    assert (nodes[6]["comment"], nodes[6]["win"], nodes[6]["total"]) == ("角交換", None, None)
     assert data["end"] == "White wins by resignation."
     assert "まで4手で後手の勝ち" in data["kif"]
     headers = dict(data_of("whole_game.kifu")["headers"])

@@ -166,8 +166,8 @@ def test_record_and_variations(open_page: OpenPage, pages: Pages) -> None:
     nodes = data_of(page)["nodes"]
     expect(page.locator("#now .comment")).to_have_text("開始局面")
     page.locator(".variation .chip", has_text="S").first.click()  # the second move of 3 Bx2b+ Sx2b
-    variation = nodes[3]["variations"][0]
-    assert shown(page) == said(variation[1]["sfen"])
+    first = next(node for node in nodes if node["parent"] == 2 and not node["main"])
+    assert shown(page) == said(nodes[first["id"] + 1]["sfen"])
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#now .comment")).to_have_text("角交換")
     page.keyboard.press("ArrowLeft")

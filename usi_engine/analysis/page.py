@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 Data = dict[str, Any]
 
 MOVES_SHOWN = 12  # of a line
-MOST_NESTED = 20  # variations in variations
 SIDES = ("black", "white")
 PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
 STYLE = re.compile(r'<link rel="stylesheet" href="([a-z]+\.css)">')
@@ -75,6 +74,7 @@ def page_data(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
         "headers": headers(game, named),
         "engine": _("{engine}, {limit} a position").format(engine=f"{NAME} {__version__}", limit=limits),
         "nodes": nodes,
+        "plies": len(game.moves),
         "phases": [{"ply": ply, "name": name} for name, ply in phases.items()],
         "end": end_text(game),
         "summary": summary(game),
@@ -108,35 +108,31 @@ UNKNOWN: Data = {
 
 
 def positions(record: Record, found: dict[Node, list[Formation]]) -> tuple[list[Data], dict[str, int]]:
-    """Return the nodes of the main line, and the plies of its first capture and check.
+    """Return all nodes, the main line first, and the plies of its first capture and check.
 
-    Other lines are in the nodes whose moves they are alternatives to. The keys are those that
-    `usi_engine/data/page/analysis.js` reads. Values and chances are Black's, losses the mover's.
+    The keys are those that `usi_engine/data/page/analysis.js` reads. Values and chances are Black's, losses the
+    mover's.
     """
-    main = line = list[Data]()
-    data, depths = dict[Node, Data](), dict[Node | None, int]({None: 0})
+    data, numbers, last = list[Data](), dict[Node, int](), len(record.moves)
     phases, book, names = dict[str, int](), own_book(), side_names(record)
     for step in record.walk():
-        node = step.node
-        depths[node] = depths[node.parent] + step.begins_variation
-        data[node] = node_data(step, book, names)
-        data[node]["why"] += formation_sentences(found.get(node, ()))
-        if node.parent and step.begins_variation:
-            line = []
-            if depths[node] <= MOST_NESTED:
-                siblings(node.parent, data).append(line)
-        if not depths[node]:
+        numbers[step.node] = len(data)
+        data.append(node_data(step, book, names) | place_data(step.node, numbers))
+        data[-1]["why"] += formation_sentences(found.get(step.node, ()))
+        if numbers[step.node] <= last:
             note_phases(step, phases)
-            data[node]["total"] = None if data[node]["seconds"] is None else step.spent[0] / 1000
-        line.append(data[node])
-    return main, phases
+            data[-1]["total"] = None if data[-1]["seconds"] is None else step.spent[0] / 1000
+    return data, phases
 
 
-def siblings(parent: Node, data: dict[Node, Data]) -> list[list[Data]]:
-    """Return the lines that are alternatives to the move or end after a node."""
-    following = parent.next()
-    lines: list[list[Data]] = data[following]["variations"] if following else data[parent].setdefault("after", [])
-    return lines
+def place_data(node: Node, numbers: Mapping[Node, int]) -> Data:
+    """Return the number of a node, that of its parent, and whether it goes on with its parent's line."""
+    parent = node.parent
+    return {
+        "id": numbers[node],
+        "parent": None if parent is None else numbers[parent],
+        "main": parent is None or parent.next() is node,
+    }
 
 
 def note_phases(step: Step, phases: dict[str, int]) -> None:
@@ -158,22 +154,29 @@ def own_book() -> BookPlayer | None:
 
 def node_data(step: Step, book: BookPlayer | None, names: tuple[str, str]) -> Data:
     """Return the data of a position and of the move that led to it."""
-    node, board = step.node, step.board
+    node = step.node
     comments = (with_comment(one.comment, []) for one in (node, node.end) if one)
+    return {
+        **position_data(step),
+        "seconds": None if node.milliseconds is None else node.milliseconds / 1000,
+        "total": None,
+        "comment": "\n".join(filter(None, comments)),
+        "book": book is not None and step.ply > 0 and is_book(book, step),
+        **judged_data(step, names),
+    }
+
+
+def position_data(step: Step) -> Data:
+    """Return the data of a position and of the move that led to it that are known without a search."""
+    board = step.board
     return {
         "ply": step.ply,
         "number": int(board.sfen().split()[3]) - 1,
         "side": SIDES[1 - board.turn],
         "sfen": board.sfen(),
-        "usi": node.move if last_square(board) else None,
-        "move": marked(move_text(step.before, node.move)) if step.ply else "",
+        "usi": step.node.move if last_square(board) else None,
+        "move": marked(move_text(step.before, step.node.move)) if step.ply else "",
         "check": board.is_check(),
-        "seconds": None if node.milliseconds is None else node.milliseconds / 1000,
-        "total": None,
-        "comment": "\n".join(filter(None, comments)),
-        "book": book is not None and step.ply > 0 and is_book(book, step),
-        "variations": [],
-        **judged_data(step, names),
     }
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import judge
-from usi_engine.analysis.page import judged_data
-from usi_engine.analysis.words import marked, side_names
+from usi_engine.analysis.page import Data, judged_data, place_data, position_data
+from usi_engine.analysis.words import side_names
 from usi_engine.core import load_core
 from usi_engine.language import _
-from usi_engine.records.notation import move_text
 from usi_engine.records.tree import Node, Record, Step
 from usi_engine.rules import MoveError
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 MOST_NODES = 5000
-Data = dict[str, Any]
 
 
 class AnalysisTree:
@@ -107,13 +105,8 @@ class AnalysisTree:
         searched = (node.analysis, node.parent and node.parent.analysis)
         known = self._judged.get(node)
         if known is None or known[0] != searched:
-            known = self._judged[node] = (searched, fixed_data(step) | shown_judgement(step, names))
-        return known[1] | {
-            "id": numbers[node],
-            "parent": None if node.parent is None else numbers[node.parent],
-            "main": node.parent is None or node.parent.next() is node,
-            "comment": node.comment or "",
-        }
+            known = self._judged[node] = (searched, position_data(step) | shown_judgement(step, names))
+        return known[1] | place_data(node, numbers) | {"comment": node.comment or ""}
 
 
 def title_of(record: Record) -> str:
@@ -121,22 +114,10 @@ def title_of(record: Record) -> str:
     return "☗ {} - ☖ {}".format(*record.players) if any(record.players) else ""
 
 
-def fixed_data(step: Step) -> Data:
-    """Return the data of a node that do not change."""
-    return {
-        "ply": step.ply,
-        "side": ("black", "white")[1 - step.board.turn],
-        "sfen": step.board.sfen(),
-        "usi": step.node.move or None,
-        "move": marked(move_text(step.before, step.node.move)) if step.ply else "",
-        "check": step.board.is_check(),
-    }
-
-
 def shown_judgement(step: Step, names: tuple[str, str]) -> Data:
     """Return the value, the grade and its reasons, and the better move."""
     judged, move = judged_data(step, names), judge(step.node)
     parent = step.node.parent
     better = parent.analysis.move if move and move.grade and parent and parent.analysis else None
-    shown = {name: judged[name] for name in ("text", "win", "grade", "gradeText", "best", "why")}
+    shown = {name: judged[name] for name in ("text", "win", "loss", "grade", "gradeText", "best", "why")}
     return shown | {"better": better}

@@ -3,8 +3,9 @@
 import {ShogiBoard} from "./board.js";
 import {WinGraph} from "./graph.js";
 import {_, asked, copyText, h, saveText} from "./page.js";
+import {explanationOf} from "./panels.js";
 import {onState, post, states} from "./program.js";
-import {drawTree} from "./tree.js";
+import {markCurrent, treeOf} from "./tree.js";
 
 const byId = id => document.getElementById(id);
 const place = "analyse";
@@ -44,7 +45,7 @@ function draw() {
   byId("analyseTitle").textContent = state.title || _("Analyse");
   drawNow(node);
   drawEngine();
-  drawTree(byId("tree"), state.nodes, state.here, id => act("go", {node: id}));
+  drawTree();
   drawGraph();
   drawButtons(node);
 }
@@ -72,11 +73,15 @@ function arrows(node) {
   return lines.map((line, number) => ({usi: line.moves[0], kind: number ? "hint" : "best"})).reverse();
 }
 
+function drawTree() {
+  const tree = byId("tree"), focused = tree.contains(document.activeElement);
+  tree.replaceChildren(...treeOf(state.nodes, goTo));
+  markCurrent(tree, state.here);
+  if (focused) (tree.querySelector("[aria-current]") || document.body).focus();
+}
+
 function drawNow(node) {
-  const grade = node.grade ? h("span", {class: `mark ${node.grade}`}, node.gradeText) : null;
-  byId("analyseNow").replaceChildren(
-    h("h2", {}, node.move ? `${node.ply} ${node.move} ` : _("Start"), h("span", {class: "soft"}, ` ${node.text} `), grade),
-    ...node.why.map(text => h("p", {}, text)));
+  byId("analyseNow").replaceChildren(...explanationOf(node));
   const comment = byId("comment");
   if (document.activeElement !== comment || comment.dataset.node !== `${node.id}`) comment.value = node.comment;
   comment.dataset.node = node.id;

@@ -2,12 +2,14 @@
 
 import {ShogiBoard} from "./board.js";
 import {WinGraph} from "./graph.js";
-import {_, clockText, data, h, nextOf, svg} from "./page.js";
-import {MARKS, drawBar, drawRecord, drawSummary, stepsOf} from "./panels.js";
+import {MARKS, _, clockText, data, h, nextOf, svg} from "./page.js";
+import {drawBar, drawRecord, drawSummary, explanationOf, stepsOf} from "./panels.js";
 import {PIECE_STYLES} from "./position.js";
 import {PuzzlePlayer} from "./puzzle.js";
+import {markCurrent, treeOf} from "./tree.js";
 
-const game = data, {nodes} = game;
+const game = data, nodes = game.nodes.slice(0, game.plies + 1);  // the main line comes first
+const isMain = node => node.id <= game.plies;
 // In the order in which they are shown.
 const LINE_NAMES = {better: _("Better"), refutation: _("Refutation"), best: _("Best line"), candidate: _("Other move")};
 const LINE_ORDER = Object.keys(LINE_NAMES);
@@ -16,22 +18,26 @@ const ADDRESS_DELAY = 400;  // milliseconds: Safari allows 100 changes of the ad
 const SWIPE = 40;  // least pixels of a swipe
 const at = id => document.getElementById(id);
 
-// `ply` is the place in the game. `line` is a line beside the game that is on the board, or null: its name, its steps
-// ({sfen, usi, name, node}; only steps of a variation have a node), the index of the step, and the line to return to.
-const here = {ply: 0, line: null};
+// `node` is the place in the game, `ply` that on the main line. `line` is a line of the engine that is on the board, or
+// null: its name, its steps ({sfen, usi, name}) and the index of the step.
+const here = {node: nodes[0], ply: 0, line: null};
 let turned = false;
 let board, graph, puzzles, addressTimer;
 const rows = [];              // the button of each move of the game
-const chipsOf = new Map();    // node of a variation -> its button
 
 // ---- going through the game ----
 
-function goTo(ply) {
+function pick(node) {
   puzzles.close();
-  here.ply = Math.min(Math.max(ply, 0), nodes.length - 1);
+  here.node = node;
+  while (!isMain(node)) node = game.nodes[node.parent];
+  here.ply = node.ply;
   here.line = null;
   render();
 }
+
+const goTo = ply => pick(nodes[Math.min(Math.max(ply, 0), nodes.length - 1)]);
+const child = node => game.nodes.find(one => one.main && one.parent === node.id);
 
 function openLine(line, index) {
   here.line = {...line, index};
@@ -39,24 +45,24 @@ function openLine(line, index) {
 }
 
 function leaveLine() {
-  here.line = here.line.parent;
-  render();
+  if (here.line) pick(here.node);
 }
 
 function step(by) {
-  const {line} = here;
-  if (!line) return goTo(here.ply + by);
+  const {line, node} = here;
+  if (!line) return pick((by < 0 ? game.nodes[node.parent] : child(node)) || node);
   if (line.index + by < 0) return leaveLine();
-  line.index = Math.min(line.index + by, line.steps.length - 1);
-  return render();
+  return openLine(line, Math.min(line.index + by, line.steps.length - 1));
 }
 
 // page.html#24 opens at move 24.
 const plyOfAddress = () => parseInt(location.hash.slice(1), 10) || 0;
 
 function goToEnd() {
-  if (here.line) openLine(here.line, here.line.steps.length - 1);
-  else goTo(nodes.length - 1);
+  if (here.line) return openLine(here.line, here.line.steps.length - 1);
+  let last = here.node;
+  while (child(last)) last = child(last);
+  return pick(last);
 }
 
 const isMistake = node => Boolean(node.grade) && node.grade !== "inaccuracy";
@@ -72,25 +78,16 @@ function goToNext(test, by = 1, around = false) {
 
 // ---- showing a place ----
 
-// Return the node that the panel explains, the position before its move, and the line that it belongs to.
-function subject() {
-  const {line, ply} = here, variation = line && !line.steps[0].node ? line.parent : line;
-  if (!variation) return {node: nodes[ply], before: ply ? nodes[ply - 1].sfen : null, owner: null, key: `${ply}`};
-  const {index, steps, base} = variation;
-  return {node: steps[index].node, before: index ? steps[index - 1].sfen : base, owner: variation, key: `${variation.key}.${index}`};
-}
-
 function render() {
-  const {ply, line} = here, shown = subject();
-  const place = line ? line.steps[line.index] : nodes[ply], onNode = !line || line.steps[line.index].node;
-  board.show(place.sfen, {last: place.usi, arrows: onNode ? arrowsOf(shown.node) : [], check: Boolean(onNode && shown.node.check)});
+  const {node, ply, line} = here, place = line ? line.steps[line.index] : node;
+  board.show(place.sfen, {last: place.usi, arrows: line ? [] : arrowsOf(node), check: !line && node.check});
   drawNames();
-  drawBar(at("bar"), shown.node.win, turned);
+  drawBar(at("bar"), node.win, turned);
   drawBanner();
   graph.moveTo(ply);
-  drawNow(shown);
+  drawNow(node);
   drawCurrentRow();
-  at("spoken").textContent = line ? place.name : moveText(nodes[ply]);
+  at("spoken").textContent = line ? place.name : moveText(node);
   clearTimeout(addressTimer);
   addressTimer = setTimeout(() => history.replaceState(null, "", `#${here.ply}`), ADDRESS_DELAY);
 }
@@ -110,18 +107,12 @@ function drawNames() {
 
 const moveText = node => node.move ? `${node.number} ${node.move} ${node.text} ${node.gradeText}` : _("Start");
 
-function drawNow({node, before, owner, key}) {
-  const quality = node.best ? _("best move") : node.book ? _("book move") : "";
-  const parts = [h("h2", {}, node.move ? `${node.number} ${node.move}` : _("Start"),
-    node.text ? h("span", {class: "soft"}, node.text) : null,
-    node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade]}`) : null,
-    quality ? h("span", {class: "mark best"}, quality) : null)];
-  if (node.grade) parts.push(h("p", {class: "soft"}, _("{points} points of winning chance lost", {points: Math.round(node.loss)})));
-  if (node.why.length) parts.push(h("ul", {}, ...node.why.map(text => h("li", {}, text))));
+function drawNow(node) {
+  const parts = explanationOf(node);
   if (node.comment) parts.push(h("p", {class: "comment"}, node.comment));
-  const shown = node.lines.map((line, index) => [line, `${key}/${index}`]).filter(([{kind}]) => kind !== "best" || !isRefuted(node));
-  shown.sort(([first], [second]) => LINE_ORDER.indexOf(first.kind) - LINE_ORDER.indexOf(second.kind));
-  for (const [line, id] of shown) parts.push(lineRow(line, line.kind === "better" ? before : node.sfen, owner, id));
+  const shown = node.lines.filter(({kind}) => kind !== "best" || !isRefuted(node));
+  shown.sort((first, second) => LINE_ORDER.indexOf(first.kind) - LINE_ORDER.indexOf(second.kind));
+  parts.push(...shown.map(line => lineRow(line, line.kind === "better" ? game.nodes[node.parent].sfen : node.sfen)));
   const panel = at("now"), focused = panel.contains(document.activeElement);
   panel.replaceChildren(...parts);
   if (focused) (panel.querySelector("[aria-current]") || panel.querySelector("button") || document.body).focus();
@@ -133,21 +124,21 @@ const isRefuted = node => node.lines.some(line => line.kind === "refutation");
 // Show the name of the line on the board in place of the bar.
 function drawBanner() {
   const {line} = here, banner = at("banner"), focused = banner.contains(document.activeElement);
-  banner.hidden = !line;
-  if (!line) {
+  banner.hidden = !line && isMain(here.node);
+  if (banner.hidden) {
     if (focused) rows[here.ply].focus();
     return;
   }
   at("bar").hidden = true;
-  const text = _("{name}, move {index} of {count}", {name: line.name, index: line.index + 1, count: line.steps.length});
+  const text = line ? _("{name}, move {index} of {count}", {name: line.name, index: line.index + 1, count: line.steps.length}) : _("Variation");
   banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, _("Back to the main line")), h("span", {}, text));
   if (focused) banner.firstChild.focus();
 }
 
-function lineRow({kind, text, moves, names}, sfen, owner, key) {
-  const name = LINE_NAMES[kind], line = {name, key, steps: stepsOf(sfen, moves, names), parent: owner};
+function lineRow(shown, sfen) {
+  const {kind, text, moves, names} = shown, name = LINE_NAMES[kind], line = {shown, name, steps: stepsOf(sfen, moves, names)};
   const chips = names.map((move, index) => h("button", {
-    type: "button", class: "chip", "aria-current": Boolean(here.line) && here.line.key === key && here.line.index === index && "true",
+    type: "button", class: "chip", "aria-current": here.line !== null && here.line.shown === shown && here.line.index === index && "true",
     onclick: () => openLine(line, index),
   }, move));
   return h("div", {class: "line"}, h("span", {class: `name line_${kind}`}, name), h("span", {class: "text"}, text),
@@ -158,12 +149,7 @@ function lineRow({kind, text, moves, names}, sfen, owner, key) {
 
 function buildMoves() {
   const list = h("div", {id: "moves", role: "group", "aria-label": _("Moves"), onkeydown: stepInList});
-  nodes.forEach((node, ply) => {
-    rows.push(list.appendChild(moveRow(node, ply)));
-    if (node.comment) list.appendChild(h("div", {class: "row-comment"}, node.comment));
-    for (const variation of node.variations) list.appendChild(variationBlock(variation, ply - 1, null, nodes[ply - 1].sfen));
-    for (const line of node.after || []) list.appendChild(variationBlock(line, ply, null, node.sfen));
-  });
+  list.append(...treeOf(game.nodes, pick, moveRow));
   if (game.end) list.appendChild(h("p", {class: "row-comment"}, game.end));
   at("moves-area").append(h("h2", {}, _("Moves")), list);
 }
@@ -177,42 +163,22 @@ function stepInList(event) {
   event.preventDefault();
 }
 
-function moveRow(node, ply) {
+function moveRow(node) {
   const right = (text, name = "") => h("span", {class: `right ${name}`}, text);
-  return h("button", {type: "button", class: "move", tabindex: "-1", onclick: () => goTo(ply)},
+  const row = h("button", {type: "button", class: "move", tabindex: "-1", "data-node": node.id, onclick: () => pick(node)},
     h("span", {class: "number"}, node.number), h("span", {}, node.move || _("Start")), right(node.text),
     right(node.win === null ? "" : `${Math.round(node.win)} %`, "soft"),
     right(!TIMED || node.seconds === null ? "" : clockText(node.seconds), "soft"),
     h("span", {class: `mark ${node.grade || (node.best ? "best" : "")}`, title: node.gradeText || false},
       MARKS[node.grade] || (node.best ? "○" : "")));
-}
-
-// Return a variation with its comments and its own variations. `ply` and `parent` are the place where it starts.
-function variationBlock(variation, ply, parent, base) {
-  const steps = variation.map(node => ({sfen: node.sfen, usi: node.usi, name: node.move, node}));
-  const line = {name: _("Variation"), key: `v${chipsOf.size}`, steps, base, parent};
-  const open = index => { puzzles.close(); here.ply = ply; openLine(line, index); };
-  const block = h("div", {class: "variation", role: "group", "aria-label": _("Variation")}), chips = h("div", {class: "chips"});
-  block.appendChild(chips);
-  variation.forEach((node, index) => {
-    const mark = MARKS[node.grade] || "", text = `${node.move}${mark} ${node.text}`.trim();
-    chipsOf.set(node, chips.appendChild(h("button", {type: "button", class: "chip", onclick: () => open(index)}, text)));
-    if (node.comment) block.appendChild(h("div", {class: "comment"}, `${node.move}: ${node.comment}`));
-    for (const inner of node.variations)
-      block.appendChild(variationBlock(inner, ply, index ? {...line, index: index - 1} : parent, index ? steps[index - 1].sfen : base));
-    for (const after of node.after || []) block.appendChild(variationBlock(after, ply, {...line, index}, node.sfen));
-  });
-  return block;
+  rows.push(row);
+  return row;
 }
 
 function drawCurrentRow() {
-  for (const marked of at("moves").querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
-  const {node, owner} = subject(), row = owner ? chipsOf.get(node) : rows[here.ply], list = at("moves");
-  row.setAttribute("aria-current", "true");
-  for (const one of list.querySelectorAll('.move[tabindex="0"]')) one.tabIndex = -1;
+  for (const one of at("moves").querySelectorAll('.move[tabindex="0"]')) one.tabIndex = -1;
   rows[here.ply].tabIndex = 0;
-  const top = row.getBoundingClientRect().top - list.getBoundingClientRect().top;  // only the list scrolls, never the page
-  if (top < 30 || top > list.clientHeight - 40) list.scrollTop += top - list.clientHeight / 2;
+  markCurrent(at("moves"), here.node.id);
 }
 
 // ---- puzzles ----
@@ -226,8 +192,7 @@ function buildPuzzles() {
 }
 
 function startPuzzle(number) {
-  here.ply = game.puzzles[number].ply;
-  here.line = null;
+  pick(nodes[game.puzzles[number].ply]);
   at("bar").hidden = at("banner").hidden = true;
   puzzles.start(number);
   at("board-area").scrollIntoView({block: "nearest"});
@@ -259,7 +224,7 @@ function setTurned(value) {
 
 function listen() {
   const keys = {ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => goTo(0), End: goToEnd, f: () => setTurned(!turned),
-                n: () => goToNext(isMistake, 1), p: () => goToNext(isMistake, -1), Escape: () => here.line && leaveLine()};
+                n: () => goToNext(isMistake, 1), p: () => goToNext(isMistake, -1), Escape: leaveLine};
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in keys)) return;
     if (puzzles.active && event.key === "Escape") puzzles.close();
@@ -282,7 +247,7 @@ function buildGraph() {
   const picture = svg("svg", {id: "graph", role: "group", "aria-label": help}), caption = h("span", {});
   at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, _("Win chance")),
     TIMED ? h("span", {class: "soft"}, _("time used")) : null), caption), picture);
-  graph = new WinGraph(picture, caption, game, goTo);
+  graph = new WinGraph(picture, caption, {nodes, phases: game.phases}, goTo);
 }
 
 document.title = at("title").textContent = game.title;
@@ -292,7 +257,7 @@ buildControls();
 buildGraph();
 buildMoves();
 drawSummary(at("summary"), game, (side, grade) => goToNext(node => node.side === side && node.grade === grade, 1, true));
-drawRecord(at("record"), game, () => ({ply: here.ply, sfen: here.line ? here.line.steps[here.line.index].sfen : nodes[here.ply].sfen}));
+drawRecord(at("record"), game, () => ({ply: here.ply, sfen: (here.line ? here.line.steps[here.line.index] : here.node).sfen}));
 buildPuzzles();
 listen();
 goTo(plyOfAddress());

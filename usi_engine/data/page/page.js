@@ -7,6 +7,7 @@ export const data = JSON.parse(document.getElementById("data").textContent);
 export const _ = (text, values = {}) => (data.texts[text] || text).replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
 
 export const SIDE_NAMES = {black: _("Black"), white: _("White")};
+export const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
 export const GRADE_NAMES = {blunder: _("Blunders"), mistake: _("Mistakes"), dubious: _("Dubious moves"), inaccuracy: _("Inaccuracies")};
 
 // Make an element of HTML or SVG. Attributes that begin with "on" are listeners; false, null and undefined leave an attribute out.

@@ -1,16 +1,26 @@
-// Parts of the page of an analysed game: the bar, the summary, the record.
+// Parts of the pages that analyse: what is said of a move, the bar, the summary, the record.
 
-import {GRADE_NAMES, SIDE_NAMES, _, copyText, h, saveText} from "./page.js";
+import {GRADE_NAMES, MARKS, SIDE_NAMES, _, copyText, h, saveText} from "./page.js";
 import {Position} from "./position.js";
 
-export const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
+// Return the elements that tell of a move: its name and value, its grade and why.
+export function explanationOf(node) {
+  const quality = node.best ? _("best move") : node.book ? _("book move") : "";
+  const parts = [h("h2", {}, node.move ? `${node.number} ${node.move}` : _("Start"),
+    node.text ? h("span", {class: "soft"}, node.text) : null,
+    node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade]}`) : null,
+    quality ? h("span", {class: "mark best"}, quality) : null)];
+  if (node.grade) parts.push(h("p", {class: "soft"}, _("{points} points of winning chance lost", {points: Math.round(node.loss)})));
+  if (node.why.length) parts.push(h("ul", {}, ...node.why.map(text => h("li", {}, text))));
+  return parts;
+}
 
 // Return the steps of a line of USI moves from a position.
 export function stepsOf(sfen, moves, names) {
   let position = new Position(sfen);
   return moves.map((usi, index) => {
     position = position.apply(usi);
-    return {sfen: position.sfen(), usi, name: names[index], node: null};
+    return {sfen: position.sfen(), usi, name: names[index]};
   });
 }
 

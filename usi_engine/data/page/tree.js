@@ -1,39 +1,45 @@
-// A tree of moves as text: the main line, and each variation in a block below the move that it replaces.
+// A tree of moves: the main line, and each variation in a block below the move that it replaces.
 
-import {h} from "./page.js";
+import {_, MARKS, h} from "./page.js";
 
-const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
+const MOST_NESTED = 20;  // variations in variations
 
-// `nodes` are in the order of their lines; `onPick(id)` is called with the node that is chosen.
-export function drawTree(element, nodes, here, onPick) {
+// Return the elements of a tree. `nodes` are in the order of their lines; `onPick(node)` is called with the node that is
+// chosen. `make` makes the element of a move of the main line.
+export function treeOf(nodes, onPick, make = chip) {
   const children = new Map(nodes.map(node => [node.id, []]));
   for (const node of nodes) if (node.parent !== null) children.get(node.parent).push(node);
-  const focused = element.contains(document.activeElement);
-  element.replaceChildren(...lineOf(nodes[0], children, here, onPick));
-  const current = element.querySelector("[aria-current]");
-  if (focused && current) current.focus();
-  if (!current) return;
-  const top = current.getBoundingClientRect().top - element.getBoundingClientRect().top;  // only the list scrolls
-  if (top < 20 || top > element.clientHeight - 40) element.scrollTop += top - element.clientHeight / 2;
+  return lineOf(nodes[0], children, onPick, make, 0);
 }
 
 // Return the elements of a line from a node on: each move, then the variations that replace it.
-function lineOf(first, children, here, onPick) {
+function lineOf(first, children, onPick, make, depth) {
   const parts = [];
   let row = h("div", {class: "chips"});
   const add = part => { parts.push(row, part); row = h("div", {class: "chips"}); };
   for (let node = first; node; node = children.get(node.id).find(one => one.main)) {
-    if (node.move) row.append(chip(node, here, onPick));
+    if (node.move || make !== chip) row.append(make(node, onPick));
     if (node.comment) add(h("p", {class: "soft treeComment"}, node.comment));
     const beside = node.main && node.parent !== null ? children.get(node.parent).filter(one => !one.main) : [];
     const after = children.get(node.id).some(one => one.main) ? [] : children.get(node.id);  // alternatives to the end
-    for (const other of [...beside, ...after]) add(h("div", {class: "variation"}, ...lineOf(other, children, here, onPick)));
+    for (const other of depth < MOST_NESTED ? [...beside, ...after] : [])
+      add(h("div", {class: "variation", role: "group", "aria-label": _("Variation")}, ...lineOf(other, children, onPick, chip, depth + 1)));
   }
   parts.push(row);
   return parts;
 }
 
-function chip(node, here, onPick) {
-  return h("button", {type: "button", class: `chip ${node.grade}`, "aria-current": node.id === here && "true", title: node.gradeText || false,
-                      onclick: () => onPick(node.id)}, `${node.ply} ${node.move}${MARKS[node.grade] || ""}`);
+function chip(node, onPick) {
+  return h("button", {type: "button", class: `chip ${node.grade}`, "data-node": node.id, title: `${node.gradeText} ${node.text}`.trim() || false,
+                      onclick: () => onPick(node)}, `${node.ply} ${node.move}${MARKS[node.grade] || ""}`);
+}
+
+// Mark the element of a node, and let the list, never the page, scroll to it.
+export function markCurrent(list, id) {
+  for (const marked of list.querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
+  const current = list.querySelector(`[data-node="${id}"]`);
+  if (!current) return;
+  current.setAttribute("aria-current", "true");
+  const top = current.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  if (top < 30 || top > list.clientHeight - 40) list.scrollTop += top - list.clientHeight / 2;
 }
