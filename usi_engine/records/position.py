@@ -2,7 +2,8 @@
 
 CSA's standard: http://www2.computer-shogi.org/protocol/record_v22.html. KIF and KI2 are formats of Kifu for Windows,
 http://kakinoki.o.oo7.jp/kif_format.html, whose list has the handicaps of STARTS. Those of OTHER_STARTS and GAINED are
-81Dojo's (system.81dojo.com), set up as in lishogi's shogiops (src/handicaps.ts).
+81Dojo's (system.81dojo.com), set up as in lishogi's shogiops (src/handicaps.ts). 81Dojo writes its 右端歩得, 左端歩得
+and 両端歩得 as diagrams.
 """
 
 from __future__ import annotations
