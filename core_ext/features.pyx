@@ -17,7 +17,7 @@ from core_ext.board cimport Board, declaration_rule
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, list_pieces
 from core_ext.eval.evaluate cimport Evaluator, evaluate, free_evaluator, init_evaluator
 from core_ext.eval.nnue.features cimport (
-    FeatureSet, Viewpoint, fill_features, king_feature, piece_feature, viewpoint_of,
+    FeatureSet, VIEWS, Viewpoint, fill_features, king_feature, piece_feature, viewpoint_of,
 )
 from core_ext.shogi.ending cimport find_end
 from core_ext.shogi.labels cimport LABELS, MOVE_WORDS, NO_LABEL, move_labels, write_label_moves
@@ -213,15 +213,18 @@ cdef class FeatureNumbers:
     def __cinit__(self, described):
         fill_features(&self.tables, described)
 
+    def views(self):
+        """Return each Bonapiece number as Black sees it, as White does, and both mirrored: int16 [4, 1548]."""
+        return np.frombuffer((<char *>self.tables.number)[:sizeof(self.tables.number)], np.int16).reshape(VIEWS, -1)
+
 
 cdef void write_features(const FeatureSet *used, const Position *pos, const PieceLists *lists, int color,
                          int32_t *out) noexcept nogil:
     """Write the features of a perspective: of the pieces, then of its own king and the other in turn."""
     cdef Viewpoint viewpoint = viewpoint_of(used, color, pos.king[color])
-    cdef int i, which, number
+    cdef int i, which
     for i in range(LISTED):
-        number = lists.numbers[0][i]
-        out[i] = piece_feature(used, viewpoint, number) if number else viewpoint.base
+        out[i] = piece_feature(used, viewpoint, lists.numbers[0][i])
     for which in range(used.kings):
         for i in range(COLORS):
             out[LISTED + 2 * which + i] = king_feature(used, viewpoint, which, color ^ i, pos.king[color ^ i])

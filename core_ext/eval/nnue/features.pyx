@@ -11,7 +11,7 @@ cdef int square_in(int view, int square) noexcept:
 
 
 cdef int number_in(int view, int number) noexcept:
-    number = features.inverse[number] if view % 2 else number
+    number = features.inverse[number] if view % 2 and number else number    # 0, no piece, is 0 in every view
     return features.mirror[number] if view >= 2 else number
 
 

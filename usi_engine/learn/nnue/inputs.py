@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION
+from core_ext.features import FeatureNumbers
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.parts import BONAPIECES, MIRRORED, SQUARES, FeatureSet, Hands
 from usi_engine.search.results import CENTIPAWNS
@@ -44,22 +45,6 @@ def compact(positions: npt.NDArray[np.void]) -> npt.NDArray[np.int16]:
 
 
 # ---- tables ----
-
-
-def piece_views() -> Table:
-    """Return the number of each piece as Black sees it, mirrored, as White sees it, mirrored: [4][BONAPIECES]."""
-    numbers = np.arange(BONAPIECES)
-    inverse, mirror = numbers.copy(), numbers.copy()
-    at = 0
-    for size in HAND_SIZES:
-        inverse[at : at + size] += size
-        inverse[at + size : at + 2 * size] -= size
-        at += 2 * size
-    kind, square = np.divmod(numbers[HAND_END:] - HAND_END, SQUARES)
-    inverse[HAND_END:] = HAND_END + (kind ^ 1) * SQUARES + SQUARES - 1 - square
-    mirror[HAND_END:] = HAND_END + kind * SQUARES + MIRROR_SQUARE[square]
-    inverse[0] = 0  # no piece
-    return np.stack([numbers, mirror, inverse, mirror[inverse]])
 
 
 def offsets(kind: FeatureSet) -> Table:
@@ -152,7 +137,7 @@ class Expander:
         self.architecture, self.kind = architecture, architecture.feature_set
         self.result_share = torch.zeros((), device=device)  # in the targets
         self.fixed_blocks = device.startswith("cuda")
-        self.views = torch.from_numpy(piece_views()).to(device).flatten()
+        self.views = torch.from_numpy(FeatureNumbers(self.kind).views().astype(np.int64)).to(device).flatten()
         self.squares = torch.from_numpy(np.stack([np.arange(SQUARES), MIRROR_SQUARE])).to(device).flatten()
         self.hands = self.zones = None
         if architecture.hand_classes:
@@ -190,7 +175,7 @@ class Expander:
     def seen(self, words: Tensor, sides: Tensor, mirror: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the own king and the enemy's [2][n], and the numbers [2][n][38], from each perspective."""
         kings = own_kings(words, sides)
-        numbers = words[:, :LISTED].long() + ((2 * sides + mirror) * BONAPIECES)[:, :, None]
+        numbers = words[:, :LISTED].long() + ((sides + 2 * mirror) * BONAPIECES)[:, :, None]
         own, enemy = (self.squares[square + mirror * SQUARES] for square in (kings, SQUARES - 1 - kings.flip(0)))
         return own, enemy, self.views[numbers]
 
