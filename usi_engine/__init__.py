@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from usi_engine.evaluation.names import WeightsError
     from usi_engine.learn.corpus.dataset import PositionDataset
     from usi_engine.learn.corpus.packed import HCPE3_TYPE, HCPE_TYPE, PSV_TYPE
-    from usi_engine.learn.corpus.positions import LabelledPosition, positions
+    from usi_engine.learn.corpus.positions import positions
+    from usi_engine.learn.game import LabelledPosition
     from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games, parse_record
     from usi_engine.records.tree import Node, Record
@@ -44,7 +45,8 @@ _MODULES = {
     "core_ext.engine": "PieceValues",
     "usi_engine.learn.corpus.dataset": "PositionDataset",
     "usi_engine.learn.corpus.packed": "HCPE3_TYPE HCPE_TYPE PSV_TYPE",
-    "usi_engine.learn.corpus.positions": "LabelledPosition positions",
+    "usi_engine.learn.corpus.positions": "positions",
+    "usi_engine.learn.game": "LabelledPosition",
     "usi_engine.records.faults": "RecordError",
     "usi_engine.records.games": "Game load_games parse_record",
     "usi_engine.records.tree": "Node Record",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core_ext.board import Board
@@ -16,6 +17,20 @@ LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is cla
 
 class SourceError(ValueError):
     """A file, or an item of one, that cannot be read; the text quotes the fault."""
+
+
+@dataclass(frozen=True)
+class LabelledPosition:
+    """A position with the move played in it.
+
+    `score` is centipawns for the side to move, None if the file has none. `result` is 1 if the side to move won, -1 if
+    it lost, 0 for a draw, None for a position without a game.
+    """
+
+    board: Board
+    move: str
+    score: int | None
+    result: int | None
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,14 @@ class ScoredGame:
         words = (f"{move} {'-' if score is None else score}" for move, score in pairs)
         return f"{LETTERS[self.result]}\t{self.ending}\t{start}\t{' '.join(words)}\n"
 
+    def positions(self) -> Iterator[LabelledPosition]:
+        """Yield the positions before each move. ValueError for an illegal move, after those before it."""
+        board = Board(self.start)
+        for move, score in zip(self.moves, self.scores, strict=True):
+            before = board.copy()
+            board.push(move)
+            yield LabelledPosition(before, move, score, -self.result if before.turn else self.result)
+
 
 @dataclass(frozen=True)
 class ValuedMoves:
@@ -49,6 +72,12 @@ class ValuedMoves:
     start: str
     moves: list[str]
     values: list[int]
+
+    def positions(self) -> Iterator[LabelledPosition]:
+        """Yield the position once for each of its moves. ValueError."""
+        board = Board(self.start)
+        for move, value in zip(self.moves, self.values, strict=True):
+            yield LabelledPosition(board.copy(), move, value, None)
 
 
 HEAD = "# made "  # begins a line that says how a file was made

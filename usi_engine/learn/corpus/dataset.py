@@ -8,7 +8,8 @@ from typing import Any
 
 import torch.utils.data
 
-from usi_engine.learn.corpus.positions import LabelledPosition, positions, shuffled
+from usi_engine.learn.corpus.positions import positions, shuffled
+from usi_engine.learn.game import LabelledPosition
 
 
 class PositionDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[misc]

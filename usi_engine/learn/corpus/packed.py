@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +21,7 @@ import numpy as np
 
 from core_ext.board import Board, move_from_usi, move_to_usi
 from usi_engine import features
-from usi_engine.learn.game import ScoredGame, SourceError, clamped_score
+from usi_engine.learn.game import LabelledPosition, ScoredGame, SourceError, clamped_score
 from usi_engine.records.faults import Fault
 
 PSV, HCPE = struct.Struct("<32shHHbx"), struct.Struct("<32shHBx")
@@ -137,35 +136,17 @@ def decode(values: list[bytes], game_of: Callable[[bytes], ScoredGame]) -> Itera
             yield Fault(str(error))
 
 
-@dataclass(frozen=True)
-class ScoredPosition:
-    """A position with the move played in it, its score for the side to move, and the result for Black."""
-
-    board: Board
-    move: str
-    score: int
-    result: int
+def pack_psv(position: LabelledPosition) -> bytes:
+    """Pack a position of a game with a score."""
+    board, move = position.board, features.to_yaneuraou(move_from_usi(position.move))
+    return PSV.pack(board.to_psv(), clamped_score(position.score or 0), move, min(board.ply, 0xFFFF), position.result)
 
 
-def pack_psv(position: ScoredPosition) -> bytes:
-    board = position.board
-    move, result = features.to_yaneuraou(move_from_usi(position.move)), position.result * (-1 if board.turn else 1)
-    return PSV.pack(board.to_psv(), position.score, move, min(board.ply, 0xFFFF), result)
+def pack_hcpe(position: LabelledPosition) -> bytes:
+    """Pack a position of a game with a score."""
+    board, move = position.board, features.to_cshogi(move_from_usi(position.move))
+    result = {0: 0, 1: 1 + board.turn, -1: 2 - board.turn}[position.result or 0]
+    return HCPE.pack(board.to_hcp(), clamped_score(position.score or 0), move, result)
 
 
-def pack_hcpe(position: ScoredPosition) -> bytes:
-    move, result = features.to_cshogi(move_from_usi(position.move)), {1: 1, -1: 2, 0: 0}[position.result]
-    return HCPE.pack(position.board.to_hcp(), position.score, move, result)
-
-
-WRITERS: dict[str, Callable[[ScoredPosition], bytes]] = {".psv": pack_psv, ".bin": pack_psv, ".hcpe": pack_hcpe}
-
-
-def scored_positions(game: ScoredGame) -> Iterator[ScoredPosition]:
-    """Yield the scored positions of a game. ValueError for an illegal move."""
-    board = Board(game.start)
-    for move, score in zip(game.moves, game.scores, strict=True):
-        before = board.copy()
-        board.push(move)
-        if score is not None:
-            yield ScoredPosition(before, move, clamped_score(score), game.result)
+WRITERS: dict[str, Callable[[LabelledPosition], bytes]] = {".psv": pack_psv, ".bin": pack_psv, ".hcpe": pack_hcpe}

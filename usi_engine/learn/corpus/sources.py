@@ -190,7 +190,7 @@ def export_packed(settings: Export) -> dict[str, Any]:
     with Progress("games") as progress, atomic_write(out) as part, part.open("wb") as file:
         for _, place, game in source.games():
             try:
-                positions = [write(position) for position in packed.scored_positions(game)]
+                positions = [write(position) for position in game.positions() if position.score is not None]
                 if game.moves and not positions:
                     raise SourceError("its moves have no scores; `learn rescore` gives them")
             except ValueError as error:
