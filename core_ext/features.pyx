@@ -36,9 +36,9 @@ from core_ext.shogi.types cimport (
 
 cdef enum:
     MAX_THREADS = 64
+    MISSING_KING = -1   # first feature of a board without both kings
 
 cdef Board _start = Board()
-cdef list _spare = []       # batches of one board, for calls with a single board; as many as threads that made them
 _float32 = np.dtype(np.float32)
 _labels = np.frombuffer(bytearray((<char *>move_labels)[:sizeof(move_labels)]), np.uint16).reshape(COLORS, MOVE_WORDS)
 
@@ -48,7 +48,7 @@ _labels = np.frombuffer(bytearray((<char *>move_labels)[:sizeof(move_labels)]), 
 ctypedef void (*Work)(const Job *job, Py_ssize_t i, int share) noexcept nogil   # on position i
 
 cdef struct Job:
-    Position **positions
+    const Position *positions
     Py_ssize_t count
     int shares
     Work work
@@ -100,12 +100,17 @@ cdef int run_job(Job *job, int threads) except -1:
     return 0
 
 
+cdef str described(object array):
+    return f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else repr(array)[:80]
+
+
 cdef object prepared(object out, tuple shape, object kind):
     """Return the array to fill: a new one, or `out`. ValueError if it has another type or shape."""
     if out is None:
         return np.empty(shape, kind)
     if type(out) is not np.ndarray or out.shape != shape or out.dtype != kind or not out.flags.carray:
-        raise ValueError(f"not an array {np.dtype(kind)}{list(shape)} in C order that can be written")
+        raise ValueError(f"give an array {np.dtype(kind)}{list(shape)} in C order that can be written, "
+                         f"not {described(out)}")
     return out
 
 
@@ -119,20 +124,24 @@ cdef void *data_of(object array) except? NULL:
 
 cdef tuple filled(object boards, Job *job, list wanted):
     """Return the one or two arrays of a job; each is wanted as the given array or None, shape for a board and type."""
-    cdef BoardBatch batch = batch_of(boards)
-    cdef list arrays = [prepared(out, (batch.count, *shape), kind) for out, shape, kind in wanted]
+    cdef BoardBatch batch = None if isinstance(boards, Board) else batch_of(boards)
+    cdef list arrays
+    job.count = 1 if batch is None else batch.count
+    arrays = [prepared(out, (job.count, *shape), kind) for out, shape, kind in wanted]
     job.out = data_of(arrays[0])
     job.second = data_of(arrays[1]) if len(arrays) > 1 else NULL
-    batch._run(job)
-    if isinstance(boards, Board):
-        _spare.append(batch)
+    if batch is None:       # with the GIL, so that the board stays as it is
+        job.positions = &(<Board>boards).pos
+        job.work(job, 0, 0)
+    else:
+        batch._run(job)
     return tuple(arrays)
 
 
 # ---- planes, labels, indices ----
 
 cdef void dlshogi_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
-    write_dlshogi_planes(job.positions[i], <float *>job.out + i * DLSHOGI_BOARD * SQUARES,
+    write_dlshogi_planes(&job.positions[i], <float *>job.out + i * DLSHOGI_BOARD * SQUARES,
                          <float *>job.second + i * DLSHOGI_REST * SQUARES)
 
 
@@ -151,7 +160,7 @@ def dlshogi_planes(boards, planes1=None, planes2=None):
 
 
 cdef void piece_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
-    write_piece_planes(job.positions[i], <float *>job.out + i * PIECE_PLANES * SQUARES)
+    write_piece_planes(&job.positions[i], <float *>job.out + i * PIECE_PLANES * SQUARES)
 
 
 def piece_planes(boards, planes=None):
@@ -167,7 +176,7 @@ def piece_planes(boards, planes=None):
 
 
 cdef void moves_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
-    write_label_moves(job.positions[i], <Move *>job.out + i * LABELS)
+    write_label_moves(&job.positions[i], <Move *>job.out + i * LABELS)
 
 
 def label_moves(boards, moves=None):
@@ -190,12 +199,16 @@ def dlshogi_label(moves, turn):
     directions (up, up left, up right, left, right, down, down left, down right, knight left, knight right), the same
     with promotion, drops of P L N S B R G. ValueError if a single move is none.
     """
-    if isinstance(moves, np.ndarray):
-        return _labels[turn, moves]
-    label = int(_labels[turn, word_of(moves)])
-    if label == NO_LABEL:
+    if not np.isin(turn, (0, 1)).all():
+        raise ValueError(f"not a colour: {turn!r}")
+    many = isinstance(moves, np.ndarray)
+    words = moves if many else word_of(moves)
+    if many and words.size and not 0 <= words.min() <= words.max() < MOVE_WORDS:
+        raise ValueError(f"not moves of 15 bits: from {words.min()} to {words.max()}")
+    found = _labels[np.asarray(turn, np.intp), words]
+    if not many and found == NO_LABEL:
         raise ValueError(f"not a move: '{moves}'")
-    return label
+    return found if many else int(found)
 
 
 def dlshogi_move(label, Board board not None):
@@ -231,36 +244,37 @@ cdef void write_features(const FeatureSet *used, const Position *pos, const Piec
 
 
 cdef void features_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
-    cdef const Position *pos = job.positions[i]
+    cdef const Position *pos = &job.positions[i]
     cdef int active = LISTED + 2 * job.features.kings
+    cdef int32_t *out = <int32_t *>job.out + 2 * i * active
     cdef PieceLists lists
-    list_pieces(pos, &lists)
-    write_features(job.features, pos, &lists, pos.side, <int32_t *>job.out + 2 * i * active)
-    write_features(job.features, pos, &lists, pos.side ^ 1, <int32_t *>job.out + (2 * i + 1) * active)
+    out[0] = MISSING_KING
+    if has_both_kings(pos):
+        list_pieces(pos, &lists)
+        write_features(job.features, pos, &lists, pos.side, out)
+        write_features(job.features, pos, &lists, pos.side ^ 1, out + active)
 
 
 def feature_indices(boards, FeatureNumbers numbers not None, out=None):
     """Return the active features of a network, int32 [n, 2, active], the side to move first. See nnue_indices."""
     cdef Job job
-    cdef BoardBatch batch = batch_of(boards)
-    cdef Py_ssize_t i
-    for i in range(batch.count):
-        if not has_both_kings(batch.at[i]):
-            raise ValueError(f"a king is missing in '{format_sfen(batch.at[i])}'")
     job.work, job.features = features_work, &numbers.tables
-    return filled(batch, &job, [(out, (COLORS, LISTED + 2 * numbers.tables.kings), np.int32)])[0]
+    found = filled(boards, &job, [(out, (COLORS, LISTED + 2 * numbers.tables.kings), np.int32)])[0]
+    for i in np.flatnonzero(found[:, 0, 0] == MISSING_KING):
+        raise ValueError(f"a king is missing on board {i}")
+    return found
 
 
 # ---- many boards ----
 
 cdef void end_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
     cdef int winner
-    (<uint8_t *>job.out)[i] = <uint8_t>find_end(job.positions[i], job.rule, job.max_moves, &winner)
+    (<uint8_t *>job.out)[i] = <uint8_t>find_end(&job.positions[i], job.rule, job.max_moves, &winner)
     (<int8_t *>job.second)[i] = <int8_t>(winner if (<uint8_t *>job.out)[i] else -1)
 
 
 cdef void value_work(const Job *job, Py_ssize_t i, int share) noexcept nogil:
-    (<int32_t *>job.out)[i] = evaluate(&job.evaluators[share], job.positions[i])
+    (<int32_t *>job.out)[i] = evaluate(&job.evaluators[share], &job.positions[i])
 
 
 cdef BoardBatch batch_of(object boards):
@@ -269,8 +283,8 @@ cdef BoardBatch batch_of(object boards):
     cdef BoardBatch batch
     if isinstance(boards, BoardBatch):
         return <BoardBatch>boards
-    given = [boards] if isinstance(boards, Board) else list(boards)
-    batch = _spare.pop() if isinstance(boards, Board) and _spare else BoardBatch(len(given))
+    given = list(boards)
+    batch = BoardBatch(len(given))
     for i, board in enumerate(given):
         batch[i] = board
     return batch
@@ -289,7 +303,6 @@ cdef class BoardBatch:
     """
 
     cdef Position *positions
-    cdef Position **at
     cdef Evaluator *evaluators  # one for each thread
     cdef object weights         # of the evaluators
     cdef Py_ssize_t count
@@ -303,15 +316,13 @@ cdef class BoardBatch:
             raise ValueError(f"cannot make {count} boards with {threads} threads: at most {1 << 24} with {MAX_THREADS}")
         self.start = _start if sfen == "startpos" else Board(sfen)
         self.threads = threads
-        self.at = <Position **>allocate_zeroed(count + 1, sizeof(Position *))
         self.positions = <Position *>allocate_zeroed(count + 1, sizeof(Position))
-        if self.at == NULL or self.positions == NULL:
+        if self.positions == NULL:
             raise MemoryError(f"no memory for {count} boards")
         self.count = count
         for i in range(count):
-            self.at[i] = &self.positions[i]
-            allocate_position(self.at[i], 64)
-            copy_position(self.at[i], &self.start.pos, 0)
+            allocate_position(&self.positions[i], 64)
+            copy_position(&self.positions[i], &self.start.pos, 0)
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -321,7 +332,6 @@ cdef class BoardBatch:
             free_evaluator(&self.evaluators[i])
         free(self.evaluators)
         free(self.positions)
-        free(self.at)
 
     cdef int _check_idle(self) except -1:
         if self.busy:
@@ -331,7 +341,7 @@ cdef class BoardBatch:
     cdef int _run(self, Job *job) except -1:
         """Work on all boards; RuntimeError if another thread does."""
         self._check_idle()
-        job.positions, job.count = self.at, self.count
+        job.positions = self.positions
         self.busy = True
         run_job(job, self.threads)
         self.busy = False
@@ -344,7 +354,7 @@ cdef class BoardBatch:
         self._check_idle()
         if not 0 <= i < self.count:
             raise IndexError(f"no board {i} in a batch of {self.count}")
-        return self.at[i]
+        return &self.positions[i]
 
     def __getitem__(self, Py_ssize_t i):
         cdef Board board = Board.__new__(Board)
@@ -361,7 +371,7 @@ cdef class BoardBatch:
         """Return the argument as an array with a place for each board. ValueError."""
         given = np.asarray(array)
         if given.shape != (self.count,) or given.dtype.kind not in kinds:
-            raise ValueError(f"give {wanted} for each of {self.count} boards, not {given.dtype}{list(given.shape)}")
+            raise ValueError(f"give {wanted} for each of {self.count} boards, not {described(given)}")
         return given
 
     cdef list _chosen(self, object mask):
@@ -375,21 +385,21 @@ cdef class BoardBatch:
 
         ValueError for an illegal move; then no board changes.
         """
-        if not isinstance(moves, np.ndarray):
-            moves = [0 if move == NO_MOVE else word_of(move) for move in moves]
-        given = self._checked(moves, "iu", "a move")
+        asked = moves if isinstance(moves, np.ndarray) else list(moves)
+        given = asked if asked is moves else [0 if move == NO_MOVE else word_of(move) for move in asked]
+        given = self._checked(given, "iu", "a move")
         cdef Move[::1] words = given.astype(np.int64).clip(-1, MOVE_WORDS).astype(np.uint16)    # no moves stay no moves
         cdef Py_ssize_t i
         self._check_idle()
         for i in range(self.count):
-            if words[i] != NO_MOVE and not may_play(self.at[i], words[i]):
-                raise ValueError(f"board {i}: illegal move '{given[i]}' in '{format_sfen(self.at[i])}'")
-            reserve_plies(self.at[i], 1)
+            if words[i] != NO_MOVE and not may_play(&self.positions[i], words[i]):
+                raise ValueError(f"board {i}: illegal move '{asked[i]}' in '{format_sfen(&self.positions[i])}'")
+            reserve_plies(&self.positions[i], 1)
         for i in range(self.count):
             if words[i] == NULL_MOVE:
-                do_null(self.at[i])
+                do_null(&self.positions[i])
             elif words[i] != NO_MOVE:
-                do_move(self.at[i], words[i])
+                do_move(&self.positions[i], words[i])
 
     def pop(self, mask=None):
         """Unmake the last move of each board, or of those in a mask, bool [n]; IndexError if one has none."""
@@ -399,10 +409,10 @@ cdef class BoardBatch:
             if not game_length(self._position(i)):
                 raise IndexError(f"board {i}: no move to take back")
         for i in chosen:
-            if self.at[i].state.move == NULL_MOVE:
-                undo_null(self.at[i])
+            if self.positions[i].state.move == NULL_MOVE:
+                undo_null(&self.positions[i])
             else:
-                undo_move(self.at[i])
+                undo_move(&self.positions[i])
 
     def reset(self, mask=None, sfen: str | None = None):
         """Set up all boards, or those in a mask, bool [n], anew: with the batch's sfen, or with this one."""
@@ -421,11 +431,11 @@ cdef class BoardBatch:
 
     def turns(self):
         """Return the sides to move: uint8 [n]."""
-        return np.array([self.at[i].side for i in range(self.count)], np.uint8)
+        return np.array([self.positions[i].side for i in range(self.count)], np.uint8)
 
     def hashes(self):
         """Return the key of each board: uint64 [n]."""
-        return np.array([full_key(self.at[i]) for i in range(self.count)], np.uint64)
+        return np.array([full_key(&self.positions[i]) for i in range(self.count)], np.uint64)
 
     def outcomes(self, declaration: str = "NoEnteringKing", int max_moves=0):
         """Return how each game has ended and who has won: uint8 [n] and int8 [n]. Arguments as for `Board.outcome`.

@@ -19,6 +19,7 @@ from core_ext._probe import fail_allocation
 from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import KppWeights, MateSolver, StopToken, Table, Worker
+from core_ext.features import BoardBatch, dlshogi_planes
 from core_ext.training import Trainer
 from tests.eval.nnue.networks import random_network
 from usi_engine.api.engine import Engine
@@ -88,7 +89,24 @@ def learn(network: Path) -> None:
     KppWeights().allocate()
 
 
-WORK: list[Callable[[Path], None]] = [converse, play, analyze, learn]
+def batch(network: Path) -> None:
+    """Use many boards at once; after a failure all are as they were."""
+    boards = BoardBatch(3, threads=2)
+    before = boards.hashes().tolist()
+    for _ in range(40):
+        for move in ("5i5h", "5a5b", "5h5i", "5b5a"):
+            try:
+                boards.push([move] * 3)
+            except MemoryError:
+                assert {one.moves()[-1:] == [move] for one in boards} == {False}
+                raise
+    boards.static_values(load_evaluation(str(network), 16))
+    dlshogi_planes([*boards, Board()])
+    boards.reset()
+    assert boards.hashes().tolist() == before
+
+
+WORK: list[Callable[[Path], None]] = [converse, play, analyze, learn, batch]
 
 
 def fail_each(work: Callable[[Path], None], network: Path, step: int = 1) -> int:

@@ -45,6 +45,7 @@ TEXTS = [
 ]  # fmt: skip
 NUMBERS = [0, 1, -1, 2, 3, 5, 44, 45, 80, 81, 247, 32000, -32000, 2**31 - 1, 2**31, -(2**31), 2**63 - 1, 2**63, 2**64]
 SMALL = {"megabytes": [1, 2, 0, -1, 2**31, 2**63], "depth": [0, 1, 2, 3, -1, 250], "size": [0, 1, 7, 4096, -1, 2**62],
+         "count": [0, 1, 3, 65, -1, 2**25, 2**62], "threads": [1, 2, 4, 0, 65, 2**31],
          "room": [1, 256, 0, 2**16, 2**17, -1], "node_limit": [0, 1, 500, 5000, -1, 2**63]}  # fmt: skip
 CORE = Path(core_ext.__file__).parent
 ARRAYS = "positions record numbers data piece kp kkp pp kpp bias weight dense progress pairs relative"
@@ -135,6 +136,12 @@ class Misuse:
         if self.rng.random() < 0.15:
             return self.rng.choice(self.anything())()
         makers: list[tuple[str, Callable[[], Any]]] = [
+            (
+                "boards",
+                lambda: self.rng.choice([self.of_class("Board"), self.of_class("BoardBatch"), self.live[Board]]),
+            ),
+            ("described", lambda: self.rng.choice([*FEATURE_SETS.values()])),
+            ("numbers", lambda: self.rng.choice([self.of_class("FeatureNumbers"), self.array(name)])),
             ("board table rendezvous", lambda: self.of_class(name.capitalize())),
             ("other", lambda: self.of_class("Board")),
             ("stop", lambda: self.of_class("StopToken")),

@@ -1,6 +1,8 @@
 """Planes, labels and masks against cshogi; BoardBatch against Board."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -170,33 +172,97 @@ def test_static_values_of_an_evaluation() -> None:
     assert batch.static_values(PieceValues({})).tolist() == [positions.material(board.sfen()) for board in boards]
 
 
-def test_wrong_arguments_change_nothing(board: Board) -> None:
+def read_only(array: Any) -> Any:
+    array.setflags(write=False)
+    return array
+
+
+TWO = np.array([7739, 7739], np.uint16)
+WRONG: list[tuple[Callable[[BoardBatch, Board], object], str]] = [
+    (lambda batch, _: batch.push(["7g7f", "7g7e"]), "board 1: illegal move '7g7e' in 'lnsg"),
+    (lambda batch, _: batch.push(["7g7f", "rook"]), "'rook'"),
+    (lambda batch, _: batch.push(["7g7f"]), r"a move for each of 2 boards, not int64\[1\]"),
+    (lambda batch, _: batch.push([0, 1 << 14]), "not a move: '?16384"),
+    (lambda batch, _: batch.push(np.array([7739, -1])), "board 1: illegal move '-1'"),
+    (lambda batch, _: batch.push(np.array([7739, 1 << 40])), "board 1: illegal move '1099511627776'"),
+    (lambda batch, _: batch.push(np.array([2**64 - 1, 7739], np.uint64)), "illegal move '18446744073709551615'"),
+    (lambda batch, _: batch.push(np.ones(2)), r"not float64\[2\]"),
+    (lambda batch, _: batch.push(TWO.reshape(1, 2)), r"not uint16\[1, 2\]"),
+    (lambda batch, _: batch.push(5), "not iterable"),  # type: ignore[arg-type]
+    (lambda batch, _: batch.pop(), "board 0: no move to take back"),
+    (lambda batch, _: batch.pop(np.zeros(3, np.bool_)), r"a bool for each of 2 boards, not bool\[3\]"),
+    (lambda batch, _: batch.pop(TWO), r"a bool for each of 2 boards, not uint16\[2\]"),  # type: ignore[arg-type]
+    (lambda batch, _: batch.reset(sfen="nothing"), "'nothing'"),
+    (lambda batch, _: batch[2], "no board 2 in a batch of 2"),
+    (lambda batch, board: batch.__setitem__(-1, board), "no board -1 in a batch of 2"),
+    (lambda batch, _: batch.__setitem__(0, "startpos"), "expected core_ext.board.Board, got str"),  # type: ignore[arg-type]
+    (lambda batch, _: batch.outcomes("rule"), "'rule'"),
+    (lambda batch, _: batch.static_values("material"), "material|str"),  # type: ignore[arg-type]
+    (lambda *_: BoardBatch(-1), "cannot make -1 boards with 1 threads"),
+    (lambda *_: BoardBatch(1 << 25), "cannot make 33554432 boards"),
+    (lambda *_: BoardBatch(2, threads=65), "2 boards with 65 threads: at most"),
+    (lambda *_: BoardBatch(2, threads=0), "2 boards with 0 threads"),
+    (lambda *_: BoardBatch(2, "9/9"), "'9/9'"),
+    (lambda _, board: label_mask(board, np.zeros((1, 2187), np.uint8)), r"bool\[1, 2187\] in.*not uint8"),  # type: ignore[arg-type]
+    (lambda _, board: label_mask(board, np.zeros((1, 4374), np.bool_)[:, ::2]), r"in C order"),
+    (lambda _, board: label_moves(board, read_only(np.zeros((1, 2187), np.uint16))), "that can be written"),
+    (lambda batch, _: piece_planes(batch, np.zeros((1, 42, 9, 9), np.float32)), r"\[2, 42, 9, 9\].*not float32\[1,"),
+    (lambda batch, _: dlshogi_planes(batch, [1.0]), r"not \[1.0\]"),  # type: ignore[arg-type]
+    (lambda _, board: dlshogi_planes([board, None]), "expected core_ext.board.Board"),  # type: ignore[list-item]
+    (lambda *_: dlshogi_label(0, 0), "not a move: '0'"),
+    (lambda *_: dlshogi_label("7g7f", -1), "not a colour: -1"),
+    (lambda *_: dlshogi_label(TWO, np.array([0, 2])), r"not a colour: array\(\[0, 2\]\)"),
+    (lambda *_: dlshogi_label(np.array([7739, -1]), 0), "not moves of 15 bits: from -1 to 7739"),
+    (lambda *_: dlshogi_label(TWO / 1, 0), "integer"),
+    (lambda _, board: dlshogi_move(2187, board), "no legal move has the label 2187"),
+    (lambda _, board: dlshogi_move(0, board), "no legal move has the label 0"),
+    (lambda _, board: nnue_indices(board, "HalfKPE9"), "'HalfKPE9'"),
+    (lambda _, board: nnue_indices([board, Board("4k4/9/9/9/9/9/9/9/9 b G 1")], "HalfKP"), "king is missing on board"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("action", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_wrong_arguments_change_nothing(
+    action: Callable[[BoardBatch, Board], object], message: str, board: Board
+) -> None:
+    batch = BoardBatch(2, threads=3)
+    with pytest.raises((ValueError, IndexError, TypeError), match=message):
+        action(batch, board)
+    assert batch.hashes().tolist() == [board.key] * 2 and board.moves() == []
+
+
+def test_any_integers_are_moves_and_a_reset_begins_anew(board: Board) -> None:
     batch = BoardBatch(2)
-    for moves in (
-        ["7g7f", "7g7e"],
-        ["7g7f"],
-        [0, 1 << 14],
-        np.array([7739, -1]),
-        np.array([7739, 1 << 17]),
-        np.ones(2),
-    ):
-        with pytest.raises(ValueError, match=r"'7738'|for each of 2 boards|illegal move|not a move"):
-            batch.push(moves)
-    with pytest.raises(IndexError, match="board 0: no move to take back"):
-        batch.pop()
-    for wrong in (np.zeros((1, 2187), np.uint8), np.zeros((1, 2186), np.bool_), np.zeros((1, 4374), np.bool_)[:, ::2]):
-        with pytest.raises(ValueError, match=r"not an array bool\[1, 2187\]"):
-            label_mask(board, wrong)  # type: ignore[arg-type]
-    actions: list[Callable[[], object]] = [
-        lambda: BoardBatch(-1), lambda: batch.reset(sfen="nothing"), lambda: batch.pop(np.zeros(3, np.bool_)),
-        lambda: dlshogi_move(2187, board), lambda: dlshogi_move(0, board), lambda: dlshogi_label(0, 0),
-        lambda: nnue_indices(board, "HalfKPE9"), lambda: batch.outcomes("rule"),
-    ]  # fmt: skip
-    for action in actions:
-        with pytest.raises(ValueError):
-            action()
-    with pytest.raises(ValueError, match="a king is missing"):
-        nnue_indices(Board("4k4/9/9/9/9/9/9/9/9 b G 1"), "HalfKP")
-    with pytest.raises(IndexError):
-        batch[2]
+    for words in (np.repeat(TWO, 2)[::2], read_only(TWO.astype(">i8")), TWO.tolist(), iter(["7g7f", np.int8(0)])):
+        batch.push(words)  # type: ignore[arg-type]
+        assert batch[0].moves() == ["7g7f"]
+        batch.reset()
+        with pytest.raises(IndexError, match="no move to take back"):
+            batch.pop()
     assert batch.hashes().tolist() == [board.key] * 2
+    assert [part.shape for part in (*BoardBatch(0).planes(), label_mask([]))] == [
+        (0, 62, 9, 9),
+        (0, 57, 9, 9),
+        (0, 2187),
+    ]
+
+
+def test_a_batch_in_two_threads() -> None:
+    """A call meets another one's work or a legal state; nothing else."""
+    batch, raised = BoardBatch(200, threads=2), set[str]()
+
+    def repeat() -> None:
+        for _ in range(100):
+            try:
+                batch.push(["7g7f"] * 200)
+                batch.reset()
+            except (RuntimeError, ValueError) as error:
+                raised.add(str(error))
+
+    other = threading.Thread(target=repeat)
+    other.start()
+    while other.is_alive():
+        with suppress(RuntimeError):
+            batch.planes()
+    other.join()
+    assert raised <= {"another thread uses this batch"}
