@@ -1,6 +1,7 @@
-"""PUCT search (as in AlphaZero) of several games at once: each round asks a PyTorch network about one batch of leaves.
+"""PUCT search (as in AlphaZero) of many games at once: each round asks a PyTorch network about one batch of leaves.
 
-The network here has random weights: what is shown is the loop. A trained one is any module that returns the same.
+The boards are a `BoardBatch`, which goes to a leaf of every game ply by ply. The network has random weights here;
+`train.py` trains one.
 """
 
 from __future__ import annotations
@@ -9,124 +10,141 @@ import math
 import time
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
-from encoding import ORIGINS, PLANES, legal_actions, planes, result_of
+from numpy.typing import NDArray
 
 from usi_engine import Board, move_to_usi
+from usi_engine.features import BoardBatch, label_moves, piece_planes
 
-EXPLORATION, MOST_MOVES = 1.5, 320
+EXPLORATION, RULE, MOST_MOVES = 1.5, "CSARule27", 320
+PLANES, WAYS = 42, 27  # of piece_planes; of labels, which are 81 times the way plus the target
+Floats = NDArray[np.float32]
 
 
 class Network(torch.nn.Module):  # type: ignore[misc]
-    """Returns logits of all actions, and the value of the side to move between -1 and 1."""
+    """Returns logits of the labels, and the value of the side to move between -1 and 1."""
 
-    def __init__(self, width: int = 64, layers: int = 4) -> None:
+    def __init__(self, width: int = 64, layers: int = 5) -> None:
         super().__init__()
         widths = [PLANES, *[width] * layers]
-        self.body = torch.nn.Sequential(
-            *(
-                torch.nn.Sequential(torch.nn.Conv2d(before, after, 3, padding=1), torch.nn.ReLU())
-                for before, after in pairwise(widths)
-            )
+        self.body = torch.nn.Sequential(*(self.layer(before, after) for before, after in pairwise(widths)))
+        self.policy = torch.nn.Conv2d(width, WAYS, 1)
+        self.value = torch.nn.Sequential(
+            self.layer(width, 4),
+            torch.nn.Flatten(),
+            torch.nn.Linear(4 * 81, 64),
+            torch.nn.ReLU(),
+            torch.nn.Linear(64, 1),
         )
-        self.policy = torch.nn.Conv2d(width, 2 * ORIGINS, 1)
-        self.value = torch.nn.Linear(width, 1)
 
-    def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        body = self.body(inputs)
-        by_target = self.policy(body).reshape(-1, ORIGINS, 2, 81)
-        return by_target.transpose(2, 3).flatten(1), torch.tanh(self.value(body.mean((2, 3))))[:, 0]
+    @staticmethod
+    def layer(before: int, after: int) -> torch.nn.Sequential:
+        convolution = torch.nn.Conv2d(before, after, 3, padding=1, bias=False)
+        return torch.nn.Sequential(convolution, torch.nn.BatchNorm2d(after), torch.nn.ReLU())
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        body = self.body(planes)
+        return self.policy(body).flatten(1), torch.tanh(self.value(body))[:, 0]
+
+    def evaluate(self, planes: Floats) -> tuple[Floats, Floats]:
+        with torch.inference_mode():
+            logits, values = self(torch.from_numpy(planes))
+        return logits.numpy(), values.numpy()
 
 
 @dataclass
 class Node:
-    """A position: the move to it as 16 bits, its prior, visits and the sum of their values for the side that moved."""
+    """The moves of a position, with priors, visits and the sums of their values for the side that moves."""
 
-    move: int = 0
-    prior: float = 0.0
-    visits: int = 0
-    total: float = 0.0
-    children: list[Node] = field(default_factory=list)
+    moves: NDArray[np.uint16]
+    priors: Floats
+    visits: NDArray[np.int64]
+    totals: NDArray[np.float64]
+    children: dict[int, Node] = field(default_factory=dict)
 
-    def best(self) -> Node:
-        """Return the child with the greatest upper bound."""
-        spread = EXPLORATION * math.sqrt(self.visits)
-        return max(
-            self.children,
-            key=lambda child: child.total / max(child.visits, 1) + spread * child.prior / (1 + child.visits),
-        )
+    def best(self) -> int:
+        """Return the place of the move with the greatest upper bound."""
+        spread = EXPLORATION * math.sqrt(self.visits.sum() + 1)
+        means = self.totals / np.maximum(self.visits, 1)
+        return int(np.argmax(means + spread * self.priors / (1 + self.visits)))
+
+
+def new_node(moves: NDArray[np.uint16], logits: Floats) -> Node:
+    """Return a node with the legal moves of all labels."""
+    labels = np.flatnonzero(moves)
+    priors = np.exp(logits[labels] - logits[labels].max())
+    return Node(moves[labels], priors / priors.sum(), np.zeros(len(labels), np.int64), np.zeros(len(labels)))
+
+
+Path = list[tuple[Node, int]]  # nodes from the root on, with the place of the move
 
 
 class Searches:
-    """A search for each board, with `leaves` positions of each board in a batch."""
+    """A search for each board of a batch, which is moved and returns to where it was."""
 
-    def __init__(self, boards: list[Board], network: torch.nn.Module, leaves: int = 4) -> None:
-        self.boards, self.network, self.leaves = [board.copy() for board in boards], network, leaves
-        self.roots = [Node() for _ in boards]
+    def __init__(self, batch: BoardBatch, network: Any) -> None:
+        self.batch, self.network = batch, network
+        self.roots: list[Node | None] = [None] * len(batch)
 
-    def round(self) -> int:
-        """Visit `leaves` positions of each board; return how many the network evaluated."""
-        waiting: list[tuple[list[Node], dict[int, int]]] = []
-        inputs = []
-        for board, root in zip(self.boards, self.roots, strict=True):
-            for _ in range(self.leaves):
-                path = self.descend(board, root)
-                result = result_of(board, MOST_MOVES)
-                if result is None:
-                    waiting.append((path, legal_actions(board)))
-                    inputs.append(planes(board))
-                else:
-                    back_up(path, float(-result if board.turn else result))
-                for _ in path[1:]:
-                    board.pop()
-        if waiting:
-            with torch.inference_mode():
-                logits, values = self.network(torch.from_numpy(np.stack(inputs)))
-            for (path, legal), row, value in zip(waiting, logits, values.tolist(), strict=True):
-                expand(path[-1], legal, row)
-                back_up(path, value)
-        return len(waiting)
+    def visit(self, rounds: int) -> None:
+        """Add `rounds` leaves to each search."""
+        for _ in range(rounds):
+            paths = self.descend()
+            ended, winners = self.batch.outcomes(RULE, MOST_MOVES)
+            results = np.where(winners < 0, 0, np.where(winners == self.batch.turns(), 1, -1))
+            moves, (logits, values) = label_moves(self.batch), self.network.evaluate(piece_planes(self.batch))
+            for i, path in enumerate(paths):
+                if not ended[i]:
+                    self.expand(i, path, new_node(moves[i], logits[i]))
+                back_up(path, float(results[i] if ended[i] else values[i]))
+            depths = np.array([len(path) for path in paths])
+            for depth in range(depths.max()):
+                self.batch.pop(depths > depth)
 
-    def descend(self, board: Board, root: Node) -> list[Node]:
-        """Go to a leaf. Each node on the way counts a visit that is lost until the leaf has its value."""
-        path = [root]
-        while path[-1].children:
-            path.append(path[-1].best())
-            board.push(path[-1].move)
-        for node in path:
-            node.visits += 1
-            node.total -= 1
-        return path
+    def descend(self) -> list[Path]:
+        """Move every board to a leaf of its tree."""
+        paths: list[Path] = [[] for _ in self.roots]
+        nodes = list(self.roots)
+        while any(nodes):
+            words = np.zeros(len(nodes), np.uint16)
+            for i, node in enumerate(nodes):
+                if node is not None:
+                    place = node.best()
+                    words[i], nodes[i] = node.moves[place], node.children.get(place)
+                    paths[i].append((node, place))
+            self.batch.push(words)
+        return paths
 
-    def moves(self) -> list[str]:
-        """Return the most visited move of each board."""
-        return [move_to_usi(max(root.children, key=lambda child: child.visits).move) for root in self.roots]
+    def expand(self, i: int, path: Path, node: Node) -> None:
+        if path:
+            path[-1][0].children[path[-1][1]] = node
+        else:
+            self.roots[i] = node
 
-
-def expand(node: Node, legal: dict[int, int], logits: torch.Tensor) -> None:
-    """Add the legal moves with their priors, unless another leaf of the batch did."""
-    if not node.children:
-        priors = torch.softmax(logits[list(legal)], 0).tolist()
-        node.children = [Node(move, prior) for move, prior in zip(legal.values(), priors, strict=True)]
+    def moves(self) -> NDArray[np.uint16]:
+        """Return the most visited move of each board, 0 if its game has ended."""
+        return np.array([0 if root is None else root.moves[root.visits.argmax()] for root in self.roots], np.uint16)
 
 
-def back_up(path: list[Node], value: float) -> None:
-    """Add the value for the side to move at the leaf; the visits are counted already, as losses."""
-    for node in reversed(path):
+def back_up(path: Path, value: float) -> None:
+    """Add the value for the side to move at the leaf."""
+    for node, place in reversed(path):
         value = -value
-        node.total += 1 + value
+        node.visits[place] += 1
+        node.totals[place] += value
 
 
 if __name__ == "__main__":
     torch.manual_seed(1)
-    problems = [Board("4k4/9/4P4/9/9/9/9/9/4K4 b G 1"), Board("4k4/9/9/9/9/4p4/9/9/4K4 w g 1")] + [Board()] * 14
-    searches, begun, evaluated = Searches(problems, Network().eval()), time.perf_counter(), 0
-    for _ in range(40):
-        evaluated += searches.round()
-    moves = searches.moves()
-    print(f"{evaluated / (time.perf_counter() - begun):.0f} positions a second; moves: {' '.join(moves)}")
-    for problem, move in zip(problems[:2], moves, strict=False):
+    problems, batch = [Board("4k4/9/4P4/9/9/9/9/9/4K4 b G 1"), Board("4k4/9/9/9/9/4p4/9/9/4K4 w g 1")], BoardBatch(16)
+    batch[0], batch[1] = problems
+    searches, begun = Searches(batch, Network().eval()), time.perf_counter()
+    searches.visit(200)
+    moves = [move_to_usi(move) for move in searches.moves()]
+    print(f"{200 * len(batch) / (time.perf_counter() - begun):.0f} positions a second; moves: {' '.join(moves)}")
+    for problem, move in zip(problems, moves, strict=False):
         mated = Board.from_moves([move], problem.sfen()).is_checkmate()
         assert mated or problem.mate_in_one() is None, f"{move} in {problem.sfen()}"

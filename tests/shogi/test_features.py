@@ -195,7 +195,7 @@ WRONG: list[tuple[Callable[[BoardBatch, Board], object], str]] = [
     (lambda batch, _: batch.reset(sfen="nothing"), "'nothing'"),
     (lambda batch, _: batch[2], "no board 2 in a batch of 2"),
     (lambda batch, board: batch.__setitem__(-1, board), "no board -1 in a batch of 2"),
-    (lambda batch, _: batch.__setitem__(0, "startpos"), "expected core_ext.board.Board, got str"),  # type: ignore[arg-type]
+    (lambda batch, _: batch.__setitem__(0, "startpos"), "expected core_ext.board.Board, got str"),  # type: ignore[assignment]
     (lambda batch, _: batch.outcomes("rule"), "'rule'"),
     (lambda batch, _: batch.static_values("material"), "material|str"),  # type: ignore[arg-type]
     (lambda *_: BoardBatch(-1), "cannot make -1 boards with 1 threads"),
@@ -203,7 +203,7 @@ WRONG: list[tuple[Callable[[BoardBatch, Board], object], str]] = [
     (lambda *_: BoardBatch(2, threads=65), "2 boards with 65 threads: at most"),
     (lambda *_: BoardBatch(2, threads=0), "2 boards with 0 threads"),
     (lambda *_: BoardBatch(2, "9/9"), "'9/9'"),
-    (lambda _, board: label_mask(board, np.zeros((1, 2187), np.uint8)), r"bool\[1, 2187\] in.*not uint8"),  # type: ignore[arg-type]
+    (lambda _, board: label_mask(board, np.zeros((1, 2187), np.uint8)), r"bool\[1, 2187\] in.*not uint8"),
     (lambda _, board: label_mask(board, np.zeros((1, 4374), np.bool_)[:, ::2]), r"in C order"),
     (lambda _, board: label_moves(board, read_only(np.zeros((1, 2187), np.uint16))), "that can be written"),
     (lambda batch, _: piece_planes(batch, np.zeros((1, 42, 9, 9), np.float32)), r"\[2, 42, 9, 9\].*not float32\[1,"),
