@@ -47,7 +47,6 @@ MOVES_SHOWN = 12  # of a line
 SIDES = ("black", "white")
 PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
 STYLE = re.compile(r'<link rel="stylesheet" href="([a-z]+\.css)">')
-SCRIPT = re.compile(r'(<script type="module") src="([a-z]+\.js)">(?=</script>)')
 IMPORT = re.compile(r'^import .* from "\./(\w+\.js)";\n', re.M)
 EXPORT = re.compile(r"^export ", re.M)
 # The English texts: arguments of `_` in scripts, contents of elements with `data-text`.
@@ -59,7 +58,7 @@ TEXT = re.compile(r'\b_\("([^"]+)"|\bdata-text\b[^>]*>([^<]+)<')
 
 def page_text(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> str:
     """Return the whole page; `limits` is the limit for each position in words."""
-    return filled("analysis.html", page_data(game, limits, puzzles))
+    return filled("analysis.js", page_data(game, limits, puzzles), "analysis.html")
 
 
 def page_data(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
@@ -236,16 +235,16 @@ def make_entry(game: Game, file: str) -> Data:
 
 def index_text(entries: Sequence[Data]) -> str:
     """Return the page that lists the games."""
-    return filled("index.html", {"title": _("Analysed games"), "games": entries})
+    return filled("index.js", {"title": _("Analysed games"), "games": entries})
 
 
 # ---- templates ----
 
 
-def filled(name: str, data: Data) -> str:
-    """Return a template with its styles, its scripts and the data in it."""
-    page = STYLE.sub(lambda found: f"<style>\n{read(found[1])}</style>", read(name))
-    return with_data(SCRIPT.sub(lambda found: f"{found[1]}>\n{bundled(found[2], set())}", page), data)
+def filled(script: str, data: Data, template: str = "list.html") -> str:
+    """Return a template with its styles, a script and the data in it."""
+    page = STYLE.sub(lambda found: f"<style>\n{read(found[1])}</style>", read(template))
+    return with_data(page.replace("@SCRIPT@", f"\n{bundled(script, set())}"), data)
 
 
 def bundled(name: str, included: set[str]) -> str:

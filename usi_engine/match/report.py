@@ -184,7 +184,7 @@ def write_page(folder: Path, rows: Sequence[Row], names: Sequence[str], texts: S
         "lines": list(texts),
         "games": [game_data(row, kind) for row in ordered],
     }
-    write_blocks(folder / PAGE, [filled("match.html", data).encode("utf-8")])
+    write_blocks(folder / PAGE, [filled("match.js", data).encode("utf-8")])
 
 
 def results_text(rows: Sequence[Row], name: str, other: str) -> str:
