@@ -2,14 +2,12 @@
 
 import {ShogiBoard} from "./board.js";
 import {WinGraph} from "./graph.js";
-import {_, asked, copyText, h, saveText} from "./page.js";
+import {_, asked, byId, copyText, h, stepper} from "./page.js";
 import {explanationOf} from "./panels.js";
 import {onState, post, states} from "./program.js";
 import {markCurrent, treeOf} from "./tree.js";
 
-const byId = id => document.getElementById(id);
 const place = "analyse";
-const SUFFIXES = {kif: "kifu", ki2: "ki2u", csa: "csa", jkf: "jkf", usi: "usi"};  // of files in UTF-8, by format
 let state = states.analyse, engine = states.engine, online = true, turned = false;
 let board, graph, nodes;           // nodes: by number
 let onBoard = "";                  // which position the board shows
@@ -133,13 +131,7 @@ function last() {
   return node;
 }
 
-const STEPS = {Home: ["«", _("First position"), () => goTo(state.nodes[0])], ArrowLeft: ["‹", _("Previous move"), () => goTo(nodes.get(current().parent))],
-               ArrowRight: ["›", _("Next move"), () => goTo(child(current()))], End: ["»", _("Last position"), () => goTo(last())]};
-
-export function onKey(event) {
-  if (event.key in STEPS) STEPS[event.key][2]();
-  return event.key in STEPS;
-}
+export let onKey;
 
 export function setOnline(now) {
   online = now;
@@ -207,16 +199,15 @@ async function remove() {
 export function start() {
   nodes = new Map(state.nodes.map(node => [node.id, node]));
   graph = new WinGraph(byId("graph"), byId("graphText"), {nodes: mainLine(), phases: []}, ply => goTo(mainLine()[ply]));
-  byId("analyseSteps").append(...Object.values(STEPS).map(([mark, name, go]) =>
-    h("button", {type: "button", "aria-label": name, title: name, onclick: go}, mark)));
+  onKey = stepper(byId("analyseSteps"), [() => goTo(state.nodes[0]), () => goTo(nodes.get(current().parent)), () => goTo(child(current())), () => goTo(last())]);
   const clicks = {
     engineOn: () => act("engine", {on: !state.engine.on}), promote: () => act("promote"), delete: remove, analyseTurn: () => { turned = !turned; draw(); },
     whole: () => act("whole", {stop: byId("whole").textContent === _("Stop")}), loadButton: () => load(byId("loadText").value),
     copySfen: () => copyText(current().sfen), copyRecord: async () => copyText(await textOf(byId("format").value)),
-    saveRecord: async () => saveText(`komadori.${SUFFIXES[byId("format").value]}`, await textOf(byId("format").value)),
+    saveRecord: () => h("a", {href: `${place}/file?${byId("format").value}`, download: true}).click(),
     playOn: play,
   };
-  byId("format").append(...Object.keys(SUFFIXES).map(kind => h("option", {value: kind}, kind.toUpperCase())));
+  byId("format").append(...["kif", "ki2", "csa", "jkf", "usi"].map(kind => h("option", {value: kind}, kind.toUpperCase())));
   for (const [id, click] of Object.entries(clicks)) byId(id).onclick = click;
   byId("lineCount").onchange = () => act("engine", {lines: +byId("lineCount").value});
   byId("comment").onchange = () => act("comment", {node: +byId("comment").dataset.node, text: byId("comment").value});

@@ -2,7 +2,7 @@
 
 import {ShogiBoard} from "./board.js";
 import {WinGraph} from "./graph.js";
-import {MARKS, _, clockText, data, h, nextOf, svg} from "./page.js";
+import {MARKS, _, byId, clockText, data, h, nextOf, stepper, svg} from "./page.js";
 import {drawBar, drawRecord, drawSummary, explanationOf, stepsOf} from "./panels.js";
 import {PIECE_STYLES} from "./position.js";
 import {PuzzlePlayer} from "./puzzle.js";
@@ -16,13 +16,12 @@ const LINE_ORDER = Object.keys(LINE_NAMES);
 const TIMED = nodes.some(node => node.seconds);
 const ADDRESS_DELAY = 400;  // milliseconds: Safari allows 100 changes of the address in 30 seconds
 const SWIPE = 40;  // least pixels of a swipe
-const at = id => document.getElementById(id);
 
 // `node` is the place in the game, `ply` that on the main line. `line` is a line of the engine that is on the board, or
 // null: its name, its steps ({sfen, usi, name}) and the index of the step.
 const here = {node: nodes[0], ply: 0, line: null};
 let turned = false;
-let board, graph, puzzles, addressTimer;
+let board, graph, puzzles, onStepKey, addressTimer;
 const rows = [];              // the button of each move of the game
 
 // ---- going through the game ----
@@ -82,12 +81,12 @@ function render() {
   const {node, ply, line} = here, place = line ? line.steps[line.index] : node;
   board.show(place.sfen, {last: place.usi, arrows: line ? [] : arrowsOf(node), check: !line && node.check});
   drawNames();
-  drawBar(at("bar"), node.win, turned);
+  drawBar(byId("bar"), node.win, turned);
   drawBanner();
   graph.moveTo(ply);
   drawNow(node);
   drawCurrentRow();
-  at("spoken").textContent = line ? place.name : moveText(node);
+  byId("spoken").textContent = line ? place.name : moveText(node);
   clearTimeout(addressTimer);
   addressTimer = setTimeout(() => history.replaceState(null, "", `#${here.ply}`), ADDRESS_DELAY);
 }
@@ -113,7 +112,7 @@ function drawNow(node) {
   const shown = node.lines.filter(({kind}) => kind !== "best" || !isRefuted(node));
   shown.sort((first, second) => LINE_ORDER.indexOf(first.kind) - LINE_ORDER.indexOf(second.kind));
   parts.push(...shown.map(line => lineRow(line, line.kind === "better" ? game.nodes[node.parent].sfen : node.sfen)));
-  const panel = at("now"), focused = panel.contains(document.activeElement);
+  const panel = byId("now"), focused = panel.contains(document.activeElement);
   panel.replaceChildren(...parts);
   if (focused) (panel.querySelector("[aria-current]") || panel.querySelector("button") || document.body).focus();
 }
@@ -123,13 +122,13 @@ const isRefuted = node => node.lines.some(line => line.kind === "refutation");
 
 // Show the name of the line on the board in place of the bar.
 function drawBanner() {
-  const {line} = here, banner = at("banner"), focused = banner.contains(document.activeElement);
+  const {line} = here, banner = byId("banner"), focused = banner.contains(document.activeElement);
   banner.hidden = !line && isMain(here.node);
   if (banner.hidden) {
     if (focused) rows[here.ply].focus();
     return;
   }
-  at("bar").hidden = true;
+  byId("bar").hidden = true;
   const text = line ? _("{name}, move {index} of {count}", {name: line.name, index: line.index + 1, count: line.steps.length}) : _("Variation");
   banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, _("Back to the main line")), h("span", {}, text));
   if (focused) banner.firstChild.focus();
@@ -151,7 +150,7 @@ function buildMoves() {
   const list = h("div", {id: "moves", role: "group", "aria-label": _("Moves"), onkeydown: stepInList});
   list.append(...treeOf(game.nodes, pick, moveRow));
   if (game.end) list.appendChild(h("p", {class: "row-comment"}, game.end));
-  at("moves-area").append(h("h2", {}, _("Moves")), list);
+  byId("moves-area").append(h("h2", {}, _("Moves")), list);
 }
 
 // The Tab key stops only at the row of the shown move; arrow keys go on from there.
@@ -176,26 +175,26 @@ function moveRow(node) {
 }
 
 function drawCurrentRow() {
-  for (const one of at("moves").querySelectorAll('.move[tabindex="0"]')) one.tabIndex = -1;
+  for (const one of byId("moves").querySelectorAll('.move[tabindex="0"]')) one.tabIndex = -1;
   rows[here.ply].tabIndex = 0;
-  markCurrent(at("moves"), here.node.id);
+  markCurrent(byId("moves"), here.node.id);
 }
 
 // ---- puzzles ----
 
 function buildPuzzles() {
-  at("puzzles").hidden = !game.puzzles.length;
-  puzzles = new PuzzlePlayer(board, at("now"), game, ply => { board.turn(turned); goTo(ply); });
-  at("puzzles").append(h("h2", {}, _("Puzzles")), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
+  byId("puzzles").hidden = !game.puzzles.length;
+  puzzles = new PuzzlePlayer(board, byId("now"), game, ply => { board.turn(turned); goTo(ply); });
+  byId("puzzles").append(h("h2", {}, _("Puzzles")), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
     h("p", {}, puzzle.goal, " ", h("span", {class: "soft"}, _("Move {number}", {number: puzzle.ply + 1}))),
     h("button", {type: "button", onclick: () => startPuzzle(number)}, _("Puzzle {number}", {number: number + 1})))));
 }
 
 function startPuzzle(number) {
   pick(nodes[game.puzzles[number].ply]);
-  at("bar").hidden = at("banner").hidden = true;
+  byId("bar").hidden = byId("banner").hidden = true;
   puzzles.start(number);
-  at("board-area").scrollIntoView({block: "nearest"});
+  byId("board-area").scrollIntoView({block: "nearest"});
 }
 
 // ---- controls ----
@@ -209,10 +208,8 @@ function buildControls() {
   const button = (label, text, action, kind) => h("button", {type: "button", class: kind, title: label, "aria-label": label, onclick: action}, text);
   const mistakes = [[_("Previous mistake"), -1], [_("Next mistake"), 1]].map(([label, by]) => h("button", {
     type: "button", onclick: inGame(() => goToNext(isMistake, by)), disabled: !nodes.some(isMistake)}, label));
-  at("controls").append(
-    button(_("First position"), "«", () => goTo(0), "step"), button(_("Previous move"), "‹", inGame(() => step(-1)), "step"),
-    button(_("Next move"), "›", inGame(() => step(1)), "step"), button(_("Last position"), "»", inGame(goToEnd), "step"),
-    h("div", {class: "row"}, ...mistakes, button(_("Turn the board"), "⇅", () => setTurned(!turned), "icon"),
+  onStepKey = stepper(byId("controls"), [() => goTo(0), () => step(-1), () => step(1), goToEnd].map(inGame));
+  byId("controls").append(h("div", {class: "row"}, ...mistakes, button(_("Turn the board"), "⇅", () => setTurned(!turned), "icon"),
       button(_("Letters or kanji on the pieces"), "A字", () => board.setPieces(nextOf(PIECE_STYLES, board.pieces)), "icon")));
 }
 
@@ -223,18 +220,17 @@ function setTurned(value) {
 }
 
 function listen() {
-  const keys = {ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => goTo(0), End: goToEnd, f: () => setTurned(!turned),
-                n: () => goToNext(isMistake, 1), p: () => goToNext(isMistake, -1), Escape: leaveLine};
+  const keys = {f: () => setTurned(!turned), n: () => goToNext(isMistake, 1), p: () => goToNext(isMistake, -1), Escape: leaveLine};
   document.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in keys)) return;
-    if (puzzles.active && event.key === "Escape") puzzles.close();
-    else if (!puzzles.active) keys[event.key]();
-    else return;
+    if (event.ctrlKey || event.altKey || event.metaKey || (puzzles.active && event.key !== "Escape")) return;
+    if (puzzles.active) puzzles.close();
+    else if (event.key in keys) keys[event.key]();
+    else if (!onStepKey(event)) return;
     event.preventDefault();
   });
   let start = null;
-  at("board").addEventListener("touchstart", event => { start = event.touches.length === 1 ? event.touches[0] : null; }, {passive: true});
-  at("board").addEventListener("touchend", event => {
+  byId("board").addEventListener("touchstart", event => { start = event.touches.length === 1 ? event.touches[0] : null; }, {passive: true});
+  byId("board").addEventListener("touchend", event => {
     if (!start || puzzles.active) return;
     const end = event.changedTouches[0], right = end.clientX - start.clientX, down = end.clientY - start.clientY;
     if (Math.abs(right) > SWIPE && Math.abs(right) > 2 * Math.abs(down)) step(right < 0 ? 1 : -1);
@@ -245,19 +241,19 @@ function listen() {
 function buildGraph() {
   const help = _("Black's chance of winning. Arrow keys go through the game.");
   const picture = svg("svg", {id: "graph", role: "group", "aria-label": help}), caption = h("span", {});
-  at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, _("Win chance")),
+  byId("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, _("Win chance")),
     TIMED ? h("span", {class: "soft"}, _("time used")) : null), caption), picture);
   graph = new WinGraph(picture, caption, {nodes, phases: game.phases}, goTo);
 }
 
-document.title = at("title").textContent = game.title;
-at("about").textContent = game.about;
-board = new ShogiBoard(at("board"));
+document.title = byId("title").textContent = game.title;
+byId("about").textContent = game.about;
+board = new ShogiBoard(byId("board"));
 buildControls();
 buildGraph();
 buildMoves();
-drawSummary(at("summary"), game, (side, grade) => goToNext(node => node.side === side && node.grade === grade, 1, true));
-drawRecord(at("record"), game, () => ({ply: here.ply, sfen: (here.line ? here.line.steps[here.line.index] : here.node).sfen}));
+drawSummary(byId("summary"), game, (side, grade) => goToNext(node => node.side === side && node.grade === grade, 1, true));
+drawRecord(byId("record"), game, () => ({ply: here.ply, sfen: (here.line ? here.line.steps[here.line.index] : here.node).sfen}));
 buildPuzzles();
 listen();
 goTo(plyOfAddress());

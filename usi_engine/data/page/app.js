@@ -2,7 +2,7 @@
 
 import * as analyse from "./analyse.js";
 import * as games from "./games.js";
-import {_, h, nextOf} from "./page.js";
+import {_, byId, h, nextOf} from "./page.js";
 import * as play from "./play.js";
 import {PIECE_STYLES} from "./position.js";
 import {follow, onState, post, states} from "./program.js";
@@ -12,7 +12,6 @@ import {openSetup, startSetup} from "./setup.js";
 // `setShown(shown)`; the address ends with its name.
 const PLACES = {play: [_("Play"), play], analyse: [_("Analyse"), analyse], games: [_("My games"), games]};
 
-const byId = id => document.getElementById(id);
 const placeShown = () => location.hash.slice(1) in PLACES ? location.hash.slice(1) : "play";
 
 function showPlace() {

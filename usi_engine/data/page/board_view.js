@@ -146,15 +146,19 @@ export class BoardView {
     area.classList.toggle("sb-to-move", this.position.side === side);
     slots.forEach((slot, index) => {
       const letter = side === "black" ? HAND_ORDER[index] : HAND_ORDER[index].toLowerCase();
-      const count = this.position.hands[letter] || 0, source = HAND_ORDER[index] + "*", own = side === this.position.side;
-      slot.innerHTML = count ? pieceSvg(letter, (side === "black") === this.turned, this.pieces)
-        + `<span class="sb-count" aria-hidden="true">${count > 1 ? count : ""}</span>` : "";
-      slot.parentElement.hidden = !count;
-      slot.dataset.hand = own ? source : "";
-      slot.disabled = !(own && this.canMove(source));
-      slot.classList.toggle("sb-source", own && this.source === source);
-      slot.setAttribute("aria-label", _("{piece}, {count} in hand", {piece: this.pieceLabel(letter), count}));
+      this.drawSlot(slot, letter, side === this.position.side ? `${HAND_ORDER[index]}*` : "", this.position.hands[letter] || 0);
     });
+  }
+
+  // Draw pieces in hand; `place` is "" if they do not move now.
+  drawSlot(slot, letter, place, count) {
+    slot.innerHTML = count ? pieceSvg(letter, isBlackPiece(letter) === this.turned, this.pieces)
+      + `<span class="sb-count" aria-hidden="true">${count > 1 ? count : ""}</span>` : "";
+    slot.parentElement.hidden = !count;
+    slot.dataset.hand = place;
+    slot.disabled = !place || !this.canMove(place);
+    slot.classList.toggle("sb-source", place !== "" && this.source === place);
+    slot.setAttribute("aria-label", _("{piece}, {count} in hand", {piece: this.pieceLabel(letter), count}));
   }
 
   drawNames() {

@@ -6,6 +6,8 @@ export const data = JSON.parse(document.getElementById("data").textContent);
 // files as arguments of this function and, in HTML, in elements with `data-text`.
 export const _ = (text, values = {}) => (data.texts[text] || text).replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
 
+export const byId = id => document.getElementById(id);
+
 export const SIDE_NAMES = {black: _("Black"), white: _("White")};
 export const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
 export const GRADE_NAMES = {blunder: _("Blunders"), mistake: _("Mistakes"), dubious: _("Dubious moves"), inaccuracy: _("Inaccuracies")};
@@ -30,6 +32,18 @@ export function clockText(seconds) {
 }
 
 export const nextOf = (all, one) => all[(all.indexOf(one) + 1) % all.length];
+
+// Add the buttons that step through a game: `steps` are the functions for the first, previous, next and last position.
+// Return a listener of keys, which returns whether the key was one of them.
+export function stepper(element, steps) {
+  const keys = ["Home", "ArrowLeft", "ArrowRight", "End"], names = [_("First position"), _("Previous move"), _("Next move"), _("Last position")];
+  element.append(...steps.map((onclick, index) =>
+    h("button", {type: "button", class: "step", "aria-label": names[index], title: names[index], onclick}, "«‹›»"[index])));
+  return event => {
+    if (keys.includes(event.key)) steps[keys.indexOf(event.key)]();
+    return keys.includes(event.key);
+  };
+}
 
 // Ask a question in the dialog of the page; return whether the answer is `yes`, the text of its button.
 export function asked(question, yes) {

@@ -3,13 +3,12 @@
 import {openGame as openAnalysis} from "./analyse.js";
 import {ShogiBoard} from "./board.js";
 import {GameClock} from "./clock.js";
-import {SIDE_NAMES, _, asked, h} from "./page.js";
+import {SIDE_NAMES, _, asked, byId, h, stepper} from "./page.js";
 import {Position} from "./position.js";
 import {onState, post, states} from "./program.js";
 import {playSound} from "./sound.js";
 import {openTerms, startTerms} from "./terms.js";
 
-const byId = id => document.getElementById(id);
 let state = states.play, online = true, offered = false, board, clock;
 let viewed = null;                 // ply of an earlier position that is shown instead of the present one
 let turned = state.side === "w";
@@ -167,13 +166,7 @@ function view(ply) {
 }
 
 const step = by => view((viewed === null ? state.ply : viewed) + by);
-const STEPS = {Home: ["«", _("First position"), () => view(0)], ArrowLeft: ["‹", _("Previous move"), () => step(-1)],
-               ArrowRight: ["›", _("Next move"), () => step(1)], End: ["»", _("Last position"), () => view(state.ply)]};
-
-export function onKey(event) {
-  if (event.key in STEPS) STEPS[event.key][2]();
-  return event.key in STEPS;
-}
+export let onKey;
 
 async function resign() {
   if (await asked(_("Resign this game?"), _("Resign"))) act("resign");
@@ -192,8 +185,7 @@ export function start() {
   byId("turn").onclick = () => { turned = !turned; draw(); };
   byId("newGame").onclick = () => openTerms(state.terms);
   byId("back").onclick = () => view(state.ply);
-  byId("steps").append(...Object.values(STEPS).map(([mark, name, go]) =>
-    h("button", {type: "button", "aria-label": name, title: name, onclick: go}, mark)));
+  onKey = stepper(byId("steps"), [() => view(0), () => step(-1), () => step(1), () => view(state.ply)]);
   new ResizeObserver(showCurrentRow).observe(byId("moveList"));
   onState("preferences", ({pieces}) => board.setPieces(pieces));
   onState("play", receive);

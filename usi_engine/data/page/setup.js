@@ -1,12 +1,11 @@
 // A position set up by hand: pieces are clicked, dragged or typed onto the board and into the hands; the program checks it.
 
 import {ShogiBoard} from "./board.js";
-import {_, data, h} from "./page.js";
-import {HAND_ORDER, PIECE_NAMES, isBlackPiece, pieceSvg} from "./position.js";
+import {_, byId, data, h} from "./page.js";
+import {HAND_ORDER, PIECE_NAMES, isBlackPiece} from "./position.js";
 import {onState, post} from "./program.js";
 
 const SET = {K: 2, R: 2, B: 2, G: 4, S: 4, N: 4, L: 4, P: 18};
-const byId = id => document.getElementById(id);
 const isSquare = place => /^\d/.test(place);
 let board;
 
@@ -52,13 +51,16 @@ class SetupBoard extends ShogiBoard {
   }
 
   move(from, to) {
-    const {pieces, hands} = this.position, piece = this.piece(from), letter = piece.slice(-1);
-    if (from[1] === "*") hands[letter] -= 1;
+    const {pieces} = this.position, piece = this.piece(from), letter = piece.slice(-1);
+    if (from[1] === "*") this.hold(letter, -1);
     else delete pieces[from];
     if (isSquare(to)) return this.put(to, from === "K-" && Object.values(pieces).includes("K") ? "k" : piece);
-    const hand = isBlackPiece(to[0]) ? letter.toUpperCase() : letter.toLowerCase();
-    if (to[1] === "*" && hand.toUpperCase() !== "K") hands[hand] = (hands[hand] || 0) + 1;
+    if (to[1] === "*" && letter.toUpperCase() !== "K") this.hold(isBlackPiece(to[0]) ? letter.toUpperCase() : letter.toLowerCase(), 1);
     return this.put();
+  }
+
+  hold(letter, count) {
+    this.position.hands[letter] = (this.position.hands[letter] || 0) + count;
   }
 
   // Put a piece, or none, on a square.
@@ -85,22 +87,14 @@ class SetupBoard extends ShogiBoard {
     if (this.position) for (const [letter, slot] of this.box) this.drawSlot(slot, letter, `${letter}-`, this.rest(letter));
   }
 
-  drawHand(hand, side) {
-    super.drawHand(hand, side);
-    hand.slots.forEach((slot, index) => {
-      const letter = side === "black" ? HAND_ORDER[index] : HAND_ORDER[index].toLowerCase();
-      this.drawSlot(slot, letter, `${letter}*`, this.position.hands[letter] || 0);
-    });
-  }
-
+  // Draw pieces in a hand or the box, also none: they may be put there.
   drawSlot(slot, letter, place, count) {
-    const piece = place[1] === "*" ? this.pieceLabel(letter) : PIECE_NAMES[letter];
-    slot.innerHTML = `${pieceSvg(letter, isBlackPiece(letter) === this.turned, this.pieces)}<span class="sb-count" aria-hidden="true">${count || ""}</span>`;
-    slot.dataset.hand = place;
-    slot.parentElement.hidden = slot.disabled = false;
+    super.drawSlot(slot, letter, place[1] === "-" ? place : `${letter}*`, Math.max(count, 1));
+    slot.lastChild.textContent = count > 1 ? count : "";
+    slot.disabled = false;
     slot.classList.toggle("sb-none", count < 1);
-    slot.classList.toggle("sb-source", this.source === place);
-    slot.setAttribute("aria-label", place[1] === "*" ? _("{piece}, {count} in hand", {piece, count}) : _("{piece}, {count} in the box", {piece, count}));
+    const piece = PIECE_NAMES[letter];
+    slot.setAttribute("aria-label", place[1] === "-" ? _("{piece}, {count} in the box", {piece, count}) : _("{piece}, {count} in hand", {piece: this.pieceLabel(letter), count}));
   }
 }
 
@@ -137,7 +131,7 @@ export function startSetup(take) {
   byId("setupStart").append(...[...byId("handicap").options].map(({value, text}) => h("option", {value: data.starts[value]}, text)));
   byId("setupStart").onchange = () => show(byId("setupStart").value);
   byId("setupSide").onchange = () => { board.position.side = byId("setupSide").value; board.put(); };
-  byId("setupRest").onclick = () => { for (const letter of HAND_ORDER) while (board.rest(letter) > 0) board.move(`${letter}-`, "p*"); };
+  byId("setupRest").onclick = () => { for (const letter of HAND_ORDER) board.hold(letter.toLowerCase(), board.rest(letter)); board.put(); };
   byId("setupCancel").onclick = () => byId("setup").close();
   for (const [id, name] of [["setupPlay", "play"], ["setupAnalyse", "analyse"]])
     byId(id).onclick = () => { byId("setup").close(); take[name](board.position.sfen()); };

@@ -1,8 +1,7 @@
 // The form of a new game.
 
-import {_, h} from "./page.js";
+import {_, byId, h} from "./page.js";
 
-const byId = id => document.getElementById(id);
 const TIMES = {minutes: [_("Minutes"), 1440], byoyomi: [_("Byoyomi (seconds)"), 86400], increment: [_("Seconds added a move"), 86400]};
 const input = (name, side) => byId("times").querySelector(`[name="${name}${side}"]`);
 

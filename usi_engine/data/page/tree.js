@@ -1,6 +1,6 @@
 // A tree of moves: the main line, and each variation in a block below the move that it replaces.
 
-import {_, MARKS, h} from "./page.js";
+import {MARKS, _, h} from "./page.js";
 
 const MOST_NESTED = 20;  // variations in variations
 
