@@ -45,8 +45,8 @@ def test_threats(sfen: str, line: str, expected: str | None) -> None:
 BAD_MOVES = [
     ("sfen 4k4/9/9/2r1g4/9/9/9/9/4K4 w N 1 moves 5a4a", "7d7h", "N*6f 7d7e 6f5d 7e7f",
      ["Allows ☗N*6f, a fork of rook and gold.", "Loses a gold."], ["☗６六桂（飛車・金の両取り）を許した", "金損"]),
-    ("sfen 4k4/9/9/9/9/9/6r2/9/K3P4 b G 1 moves 9i8i", "G*3h", "3g3i+",
-     ["Allows ☖R-3i+, which ☗G*3h prevents."], ["☖３九飛成（☗３八金なら防げた）を許した"]),
+    ("sfen 4k4/9/9/9/9/9/6r2/9/K3P4 b G 1 moves 9i8i", "G*4i", "3g3i+",
+     ["Allows ☖R-3i+, which ☗G*4i prevents."], ["☖３九飛成（☗４九金なら防げた）を許した"]),
     ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Gg 1 moves G*9a", "5i6i", "G*5h",
      ["Allows ☖G*5h, which takes 4 squares from the king."], ["☖５八金（玉の逃げ場を4つ奪う手）を許した"]),
     ("sfen 4k1l2/9/9/9/9/9/9/9/K8 b 2Gg 1 moves G*1a", "G*3h", "G*3g",

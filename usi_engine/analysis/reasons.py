@@ -55,10 +55,8 @@ def explanations(step: Step, names: tuple[str, str]) -> list[str]:
     missed = [_("Missed mate in {plies}.").format(plies=move.missed_mate)] if move.missed_mate else []
     if not missed and move.grade is None:
         return sentences
-    sentences += [*missed, *mate_allowed(step.node)] or material_sentences(step, PIECE)
-    if not sentences and move.loss >= BAD:
-        sentences = agreed_sentences(step)[:1] or material_sentences(step, 1)
-    return sentences
+    sentences += [*missed, *mate_allowed(step.node)] or material_sentences(step)
+    return sentences or (agreed_sentences(step)[:1] if move.loss >= BAD else [])
 
 
 def mate_allowed(node: Node) -> Iterator[str]:
@@ -73,17 +71,14 @@ def mate_allowed(node: Node) -> Iterator[str]:
 # ---- material ----
 
 
-def material_sentences(step: Step, least: int) -> list[str]:
-    """Return sentences about material that the move lost, or that the better line would have won, and how.
-
-    `least` is the number of pawns that it is worth.
-    """
+def material_sentences(step: Step) -> list[str]:
+    """Return sentences about material that the move lost, or that the better line would have won, and how."""
     node, parent = step.node, step.node.parent
     assert node.analysis and parent and parent.analysis
-    loses, exchange = exchange_of(step, parent.analysis, node.analysis, least)
+    loses, exchange = exchange_of(step, parent.analysis, node.analysis)
     if exchange is None:
         return []
-    first = exchange_of(step, parent.quick or parent.analysis, node.quick or node.analysis, least)
+    first = exchange_of(step, parent.quick or parent.analysis, node.quick or node.analysis)
     if first != (loses, exchange):
         return []
     board, line, frame = (
@@ -99,13 +94,13 @@ def material_sentences(step: Step, least: int) -> list[str]:
     return [*how, exchange_text(loses, taken, given)]
 
 
-def exchange_of(step: Step, before: Analysis, after: Analysis, least: int) -> tuple[bool, Exchange | None]:
+def exchange_of(step: Step, before: Analysis, after: Analysis) -> tuple[bool, Exchange | None]:
     """Return whether the move lost material or missed some, and the exchange; None if neither explains the move."""
-    played, better = (play_out(step.before, line, least) for line in ([step.node.move, *after.pv], before.pv))
-    if min(better.balance, better.final) - max(played.balance, played.final) >= least:
-        if played.moves and is_kept(played) and played.balance <= -least:
+    played, better = (play_out(step.before, line) for line in ([step.node.move, *after.pv], before.pv))
+    if min(better.balance, better.final) - max(played.balance, played.final) >= PIECE:
+        if played.moves and is_kept(played) and played.balance <= -PIECE:
             return True, played
-        if better.moves and is_kept(better) and better.balance >= least:
+        if better.moves and is_kept(better) and better.balance >= PIECE:
             return False, better
     return False, None
 
@@ -169,8 +164,8 @@ def positional_sentences(step: Step, before: Analysis, after: Analysis) -> Itera
         if was_prevented(step, after.pv[0]):
             yield framed(allows, step.board, after.pv[0], _("which was prevented before"))
         yield from (framed(allows, step.board, after.pv[0], what) for what in effects(step.board, after.pv))
-        yield from (framed(allows, step.board, after.pv[0], what) for what in prevents(step, before.pv[0], after.pv[0]))
         yield from (framed(misses, step.before, before.pv[0], what) for what in effects(step.before, before.pv))
+        yield from (framed(allows, step.board, after.pv[0], what) for what in prevents(step, before.pv[0], after.pv[0]))
 
 
 def was_prevented(step: Step, reply: str) -> bool:

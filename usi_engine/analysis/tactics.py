@@ -63,8 +63,8 @@ class Exchange:
         )
 
 
-def play_out(board: Board, line: Sequence[str], least: int = PIECE) -> Exchange:
-    """Return the first short exchange of a line that wins or loses `least`, or all its captures if none does.
+def play_out(board: Board, line: Sequence[str]) -> Exchange:
+    """Return the first short exchange of a line that wins or loses PIECE, or all its captures if none does.
 
     A capture at the end that can be answered by winning something on its square is not counted.
     """
@@ -79,7 +79,7 @@ def play_out(board: Board, line: Sequence[str], least: int = PIECE) -> Exchange:
     final = counted(taken, 0)
     for length in range(1, min(len(taken), SHORT) + 1):
         first = counted(taken[:length], final.balance, line)
-        if abs(first.balance) >= least and not any(taken[length : length + QUIET]):
+        if abs(first.balance) >= PIECE and not any(taken[length : length + QUIET]):
             return first
     return counted(taken, final.balance)
 
