@@ -98,9 +98,10 @@ test-slow: $(VENV)/.test probes
 test-all: $(VENV)/.test probes
 	$(SHARED) -m ''
 
-# The environments of examples/research and their libraries' own checks of them; a search with a network.
+# The environments of examples/research and their libraries' own checks of them; a search with a network; ten minutes of
+# training and a hundred games of what it trained.
 examples: $(VENV)/.examples $(VENV)/.learn build
-	cd examples/research && for name in gymnasium_env pettingzoo_env openspiel_game puct; do $(abspath $(PY)) $$name.py || exit 1; done
+	cd examples/research && for name in gymnasium_env pettingzoo_env openspiel_game puct train; do $(abspath $(PY)) $$name.py || exit 1; done
 
 # Random records in all formats, read by tsshogi and json-kifu-format (npm), python-shogi and cshogi: about ten minutes.
 test-records: $(VENV)/.records build

@@ -27,7 +27,7 @@ Floats = NDArray[np.float32]
 class Network(torch.nn.Module):  # type: ignore[misc]
     """Returns logits of the labels, and the value of the side to move between -1 and 1."""
 
-    def __init__(self, width: int = 64, layers: int = 5) -> None:
+    def __init__(self, width: int = 32, layers: int = 4) -> None:
         super().__init__()
         widths = [PLANES, *[width] * layers]
         self.body = torch.nn.Sequential(*(self.layer(before, after) for before, after in pairwise(widths)))

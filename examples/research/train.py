@@ -3,7 +3,7 @@
     python train.py [--minutes 10] [--games 50] [--network FILE] [FILE ...]
 
 The files are of any format that `learn corpus` reads. Without any, `usi_engine learn selfplay` makes 1,000 games first,
-which takes some minutes. The network is saved, and trained no more if its file is there. It shows the loop.
+which takes some minutes. The network of FILE, if there is one, is trained further. It shows the loop.
 """
 
 from __future__ import annotations
@@ -71,8 +71,7 @@ def batches(data: Arrays, seconds: float) -> Iterator[tuple[float, list[torch.Te
 
 def train(network: Network, data: Arrays, seconds: float) -> None:
     """Learn the moves and values, at a rate that falls to nothing."""
-    optimizer = torch.optim.AdamW(network.parameters(), RATE, weight_decay=1e-3)
-    network.train()
+    optimizer = torch.optim.AdamW(network.train().parameters(), RATE, weight_decay=1e-3)
     for number, (share, (planes, labels, values)) in enumerate(batches(data, seconds)):
         for group in optimizer.param_groups:
             group["lr"] = RATE * (1 - share)
@@ -98,8 +97,8 @@ def searched(network: Network, boards: list[Board]) -> list[int]:
 
 def three_ply(boards: list[Board]) -> list[int]:
     bound = 2 * alpha_beta.MATE
-    found = [alpha_beta.search(board, alpha_beta.DEPTH, -bound, bound, 0) for board in boards]
-    return [move_from_usi(line[0]) for _, line in found]
+    lines = (alpha_beta.search(board, alpha_beta.DEPTH, -bound, bound, 0)[1] for board in boards)
+    return [move_from_usi(line[0]) for line in lines]
 
 
 def random_moves(boards: list[Board]) -> list[int]:
@@ -138,7 +137,7 @@ def main() -> None:
     network = Network()
     if given.network.exists():
         network.load_state_dict(torch.load(given.network, weights_only=True))
-    else:
+    if given.minutes:
         train(network, arrays_of(given.files or [made_games(Path("made.games"))]), 60 * given.minutes)
         torch.save(network.state_dict(), given.network)
     network.eval()
