@@ -170,12 +170,12 @@ def test_time_is_linear(line: str) -> None:
 
 
 def test_rows_have_three_characters_a_square() -> None:
-    lines = position.position_lines("8k/7+R1/7G1/9/9/9/9/9/9 w 2N2r2b4g4s4n4l17pp 1")
+    lines = position.position_lines(Board("8k/7+R1/7G1/9/9/9/9/9/9 w 2Nr2b3g4s2n4l18p 1"))
     assert lines[:2] == ["P1 *  *  *  *  *  *  *  * -OU", "P2 *  *  *  *  *  *  * +RY * "]
     assert lines[9] == "P+00KE00KE"
     assert lines[-1] == "-"
-    assert position.position_lines(START) == ["PI", "+"]
-    assert position.position_lines(START.replace(" b ", " w ")) == ["PI", "-"]
+    assert position.position_lines(Board(START)) == ["PI", "+"]
+    assert position.position_lines(Board(START.replace(" b ", " w "))) == ["PI", "-"]
 
 
 @pytest.mark.parametrize("kind", ["csa", "jkf", "usi"])

@@ -258,8 +258,8 @@ def write(record: Record) -> str:
     header = list(header_lines(record.header))
     is_new = any(time % 1000 for time in times) or any(re.match(r"\$TIME[-+]?:", line) for line in header)
     version = ["'CSA encoding=UTF-8", "V3.0"] if is_new else ["V2.2"]
-    lines = [*version, *header, *position_lines(record.start), *comment_lines(record.root.comment)]
     board = load_core().board(record.start)
+    lines = [*version, *header, *position_lines(board), *comment_lines(record.root.comment)]
     for node in [record.root, *nodes]:
         if node.parent is not None:
             lines += statement_lines(board.csa(node.move), node)

@@ -10,11 +10,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
+from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import Fault, FaultyText, RecordError, one_line
 from usi_engine.records.kakinoki import LINE_END
-from usi_engine.records.position import LETTERS, NAMES, PRESETS, Setup, setup_of, unknown_handicap
+from usi_engine.records.position import LETTERS, NAMES, PRESETS, Setup, unknown_handicap
 from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
 from usi_engine.usi.output import QUOTED, excerpt
 
@@ -239,10 +240,10 @@ def initial_of(start: str) -> dict[str, Any]:
     for preset, named in PRESETS.items():
         if named.split()[:3] == start.split()[:3]:
             return {"preset": preset}
-    setup = setup_of(start)
-    board = [[square(setup.board.get(f"{x}{y}", "")) for y in LINES] for x in LINES]
-    hands = [{NAMES[letter]: hand[letter] for letter in reversed("RBGSNLP")} for hand in setup.hands]
-    return {"preset": "OTHER", "data": {"color": setup.turn, "board": board, "hands": hands}}
+    board = load_core().board(start)
+    columns = [[square(board.piece_at(f"{x}{rank}") or "") for rank in "abcdefghi"] for x in LINES]
+    hands = [{NAMES[letter]: board.hand(color).get(letter, 0) for letter in "PLNSGBR"} for color in (0, 1)]
+    return {"preset": "OTHER", "data": {"color": board.turn, "board": columns, "hands": hands}}
 
 
 def square(letter: str) -> dict[str, Any]:

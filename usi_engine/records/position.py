@@ -111,17 +111,6 @@ def in_hand(hand: Counter[str]) -> str:
     return "".join(f"{hand[letter] if hand[letter] > 1 else ''}{letter}" for letter in FULL_SET if hand[letter])
 
 
-def setup_of(sfen: str) -> Setup:
-    """Return the position of a valid sfen."""
-    board, turn, hands = sfen.split()[:3]
-    setup = Setup()
-    setup.fill(board)
-    setup.turn = "bw".index(turn)
-    for count, letter in re.findall(r"(\d*)([A-Za-z])", hands):
-        setup.hands[letter.islower()][letter.upper()] += int(count or 1)
-    return setup
-
-
 def read_position(lines: Iterable[str]) -> str:
     """Return the sfen of a position that is given as lines of CSA. ValueError."""
     setup, first = Setup(), ""
@@ -136,16 +125,16 @@ def read_position(lines: Iterable[str]) -> str:
         raise ValueError(_("not a CSA position: {reason}").format(reason=error)) from None
 
 
-def position_lines(sfen: str) -> list[str]:
+def position_lines(board: Board) -> list[str]:
     """Return the lines of a position, the last one with the side to move."""
-    setup = setup_of(sfen)
     lines = ["PI"]
-    if sfen.split(maxsplit=1)[0] != START:
-        lines = [f"P{y}" + "".join(cell(setup.board.get(f"{x}{y}", "")) for x in range(9, 0, -1)) for y in range(1, 10)]
-    for mark, hand in zip("+-", setup.hands, strict=True):
-        if hand:
-            lines.append(f"P{mark}" + "".join(f"00{NAMES[letter]}" * hand[letter] for letter in FULL_SET))
-    return [*lines, "+-"[setup.turn]]
+    if board.sfen().partition(" ")[0] != START:
+        pieces = [[board.piece_at(f"{x}{rank}") or "" for x in range(9, 0, -1)] for rank in "abcdefghi"]
+        lines = [f"P{y}{''.join(map(cell, rank))}" for y, rank in enumerate(pieces, 1)]
+    for color, mark in enumerate("+-"):
+        if hand := board.hand(color):
+            lines.append(f"P{mark}" + "".join(f"00{NAMES[letter]}" * hand.get(letter, 0) for letter in FULL_SET))
+    return [*lines, "+-"[board.turn]]
 
 
 def cell(letter: str) -> str:
