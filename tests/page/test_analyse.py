@@ -9,9 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core_ext.board import Board
+from tests.page.checks import faults_of
 from tests.page.conftest import OpenPage, Start
 from tests.page.test_analysis_page import said
-from tests.page.test_game import faults_everywhere
+from tests.page.test_game import SIZES, faults_everywhere, in_sight
 from tests.records.common import RECORDS
 from usi_engine import language
 from usi_engine.play.record import load
@@ -44,7 +45,7 @@ def tree(page: Page) -> list[str]:
     return page.locator("#tree .chip").all_text_contents()
 
 
-def current(page: Page, text: str) -> None:
+def current(page: Page, text: str | re.Pattern[str]) -> None:
     expect(page.locator("#tree [aria-current]")).to_have_text(text)
 
 
@@ -129,6 +130,21 @@ def test_the_whole_game(start: Start, open_page: OpenPage) -> None:
     expect(page.locator("#analyseBoard .sb-arrow")).to_have_count(1)  # the better move, not two replies
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Analyse the whole game")).to_be_visible()
+
+
+def test_layout(start: Start, open_page: OpenPage) -> None:
+    """The board takes the window and is in sight at each size, with the last move."""
+    page = open_page(start(str(GAME), command="analyze", options=()))
+    page.get_by_role("button", name="Engine").click()
+    page.keyboard.press("End")
+    current(page, re.compile("^91 "))
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        wood = page.locator("#analyseBoard .sb-wood").bounding_box()
+        assert wood and wood["height"] > (0.45 if width < height else 0.83) * height - 36, (width, wood)
+        for part in (".sb-wood", ".sb-top", ".sb-bottom", ".sb-last"):
+            assert in_sight(page, f"#analyseBoard {part}"), (width, part)
+        assert faults_of(page) == []
 
 
 def test_play_on(analyse: Page) -> None:

@@ -109,11 +109,14 @@ function drawGraph() {
   if (!byId("analyseGraph").hidden) graph.draw();
 }
 
+const progressText = whole => whole.done < whole.count ? _("Analysing the game: {done} of {count} positions", whole)
+  : _("Searching longer at mistakes and for puzzles");
+
 function drawButtons(node) {
   const {whole} = state, running = whole && !whole.ready && !whole.fault;
   for (const id of ["promote", "delete"]) byId(id).disabled = !online || node.parent === null || (id === "promote" && isMain(node));
   byId("whole").textContent = running ? _("Stop") : _("Analyse the whole game");
-  byId("wholeText").textContent = running ? _("Analysing the game: {done} of {count} positions", whole) : whole ? whole.fault : "";
+  byId("wholeText").textContent = running ? progressText(whole) : whole ? whole.fault : "";
   byId("wholeBar").hidden = !running;
   byId("wholeBar").max = whole ? whole.count : 1;
   byId("wholeBar").value = whole ? whole.done : 0;
