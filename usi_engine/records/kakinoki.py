@@ -275,7 +275,7 @@ class Reader(Builder):
         After a diagram, that may count the game before it.
         """
         odd = {(count - len(self.path) + 1 - before) % 2 for before in (0, self.first - 1)}
-        if odd != {1} or self.stopped or self.in_variation or self.start.rows:
+        if odd != {1} or self.stopped or self.in_variation or self.start.ranks:
             return False
         found, own = end_of_result(text, self.begin().turn).name, self.path[-1].end
         if RESULT.fullmatch(text):  # the winner is named: the side to move, which ends by a loss?

@@ -210,7 +210,7 @@ class Start:
 
     def __init__(self) -> None:
         self.handicap = ""
-        self.rows: list[str] = []
+        self.ranks = 0  # read of a diagram
         self.setup = Setup()
         self.has_hands = False
         self.turn: int | None = None
@@ -218,10 +218,9 @@ class Start:
 
     def sfen(self) -> str:
         """Return the position; the start of an even game if the lines give none. ValueError."""
-        if self.is_drawn or self.rows:
-            if len(self.rows) != 9:
-                raise ValueError(_("the diagram has {count} ranks, not 9").format(count=len(self.rows)))
-            self.setup.fill("/".join(self.rows))
+        if self.is_drawn or self.ranks:
+            if self.ranks != 9:
+                raise ValueError(_("the diagram has {count} ranks, not 9").format(count=self.ranks))
             self.setup.turn = self.turn or 0
             return self.setup.sfen()
         if self.has_hands and (any(self.setup.hands) or not self.handicap):
@@ -234,13 +233,16 @@ class Start:
 
     def add_row(self, line: str) -> None:
         """Add a rank of a diagram, from the top. ValueError."""
-        match = DIAGRAM_ROW.fullmatch(line)
-        if not match or (match[2] and match[2].translate(NARROW) != str(len(self.rows) + 1)):
-            raise ValueError(_("not rank {number} of a 9x9 diagram").format(number=len(self.rows) + 1))
+        match, number = DIAGRAM_ROW.fullmatch(line), self.ranks + 1
+        if not match or (match[2] and match[2].translate(NARROW) != f"{number}"):
+            raise ValueError(_("not rank {number} of a 9x9 diagram").format(number=number))
         cells, rest = leading(CELL, match[1])
         if rest.strip() or len(cells) != 9:
             raise ValueError(_("not a rank of nine squares"))
-        self.rows.append(re.sub("1+", lambda empty: str(len(empty[0])), "".join(map(cell_sfen, cells))))
+        for x, cell in enumerate(cells):
+            if letters := PIECES.get(cell[2]):
+                self.setup.board[f"{9 - x}{number}"] = letters.lower() if cell[1] in ("v", "V") else letters
+        self.ranks = number
 
     def set_hand(self, color: int, text: str) -> None:
         """Set what a side has in hand: `飛二　歩十七`, `なし` or nothing. ValueError."""
@@ -261,12 +263,6 @@ def leading(pattern: re.Pattern[str], text: str) -> tuple[list[re.Match[str]], s
         found.append(match)
         end = match.end()
     return found, text[end:]
-
-
-def cell_sfen(cell: re.Match[str]) -> str:
-    """Return the sfen letters of a square, `1` for an empty one."""
-    letters = PIECES.get(cell[2], "1")
-    return letters.lower() if cell[1] in ("v", "V") else letters
 
 
 def number_of(text: str) -> int:
