@@ -11,6 +11,7 @@ from core_ext.engine import MATE
 from tests.records.common import RECORDS, game_of, valued
 from usi_engine import language
 from usi_engine.analysis.judgement import Judgement, judge
+from usi_engine.analysis.reasons import explanations
 from usi_engine.records.games import Game
 from usi_engine.records.usi_text import read
 from usi_engine.search.results import Analysis
@@ -45,6 +46,11 @@ def with_values(game: Game, results: Sequence[Analysis]) -> Game:
 def judged(text: str, *results: Analysis) -> Game:
     """A game as USI text with these values."""
     return with_values(Game(**vars(read(text)), path=RECORDS / "a.usi"), results)
+
+
+def explained(game: Game) -> list[str]:
+    """The explanations of the last move."""
+    return [explanations(step, ("Black", "White")) for step in game.walk()][-1]
 
 
 def judgement(text: str, *results: Analysis) -> Judgement:

@@ -5,16 +5,15 @@ import statistics
 import pytest
 
 from core_ext.engine import MATE_BOUND
-from tests.analysis.common import judged, judgement, mating
+from tests.analysis.common import explained, judged, judgement, mating
 from tests.positions import MATE_IN_ONE
 from tests.records.common import TWO_PIECES, valued
 from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accuracy, judge, percent, totals, weigh
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.page import page_data
-from usi_engine.analysis.reasons import explanations, pieces
+from usi_engine.analysis.reasons import pieces
 from usi_engine.analysis.tactics import play_out
 from usi_engine.core import load_core
-from usi_engine.records.games import Game
 from usi_engine.search.results import winning_chance
 
 
@@ -86,12 +85,6 @@ def test_totals_are_each_sides_own() -> None:
 
 
 # ---- explanations ----
-
-
-def explained(game: Game) -> list[str]:
-    """The explanations of the last move."""
-    steps = [explanations(step, ("Black", "White")) for step in game.walk()]
-    return steps[-1]
 
 
 def test_a_better_line_needs_a_loss() -> None:

@@ -2,13 +2,11 @@
 
 import pytest
 
-from tests.analysis.common import japanese, judged
+from tests.analysis.common import explained, japanese, judged
 from tests.records.common import valued
 from usi_engine.analysis.analyst import EFFORT, SMALL_EFFORT, confirm
-from usi_engine.analysis.reasons import explanations
 from usi_engine.analysis.tactics import Tactic, escapes, find_tactic, threatens
 from usi_engine.core import load_core
-from usi_engine.records.games import Game
 
 
 @pytest.mark.parametrize("sfen, line, expected", [
@@ -74,11 +72,6 @@ def test_sentences(text: str, better: str, reply: str, english: list[str], in_ja
     assert explained(game) == english
     with japanese():
         assert explained(game) == in_japanese
-
-
-def explained(game: Game) -> list[str]:
-    """The explanations of the last move."""
-    return [explanations(step, ("Black", "White")) for step in game.walk()][-1]
 
 
 def test_a_positional_reason_needs_both_searches() -> None:
