@@ -74,6 +74,8 @@ def test_a_tree(place: AnalysisPlace) -> None:
     act(place, "go", node=0)
     act(place, "delete", node=1)
     assert moves(place) == [None]
+    act(place, "move", moves=["7g7f", "3c3d", "6g6f", "8c8d", "2h6h"])
+    assert [node["why"] for node in place.state()["nodes"]][-2:] == [[], ["Opening: Fourth-file rook"]]
 
 
 @pytest.mark.parametrize("action, values, message", [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from usi_engine.analysis.formations import Formation, formation_sentences, name_formations
 from usi_engine.analysis.judgement import judge
 from usi_engine.analysis.page import Data, judged_data, place_data, position_data
 from usi_engine.analysis.words import side_names
@@ -27,6 +28,7 @@ class AnalysisTree:
         self._nodes = dict[int, Node](enumerate(record.root.nodes()))
         self._next = len(self._nodes)
         self._judged = dict[Node, tuple[object, Data]]()  # what a judgement was made from, and its data
+        self._formations: tuple[tuple[str, ...], dict[Node, list[Formation]]] = ((), {})  # of this main line
 
     def node(self, number: object) -> Node:
         """Return the node of a number. MoveError."""
@@ -93,6 +95,8 @@ class AnalysisTree:
         """Return the data of all nodes and of the node on the board."""
         numbers = {node: number for number, node in self._nodes.items()}
         board, names = self.board(self.here), side_names(self.record)
+        if self._formations[0] != self.record.moves:
+            self._formations = (self.record.moves, name_formations(self.record))
         return {
             "title": title_of(self.record),
             "here": numbers[self.here],
@@ -106,7 +110,8 @@ class AnalysisTree:
         known = self._judged.get(node)
         if known is None or known[0] != searched:
             known = self._judged[node] = (searched, position_data(step) | shown_judgement(step, names))
-        return known[1] | place_data(node, numbers) | {"comment": node.comment or ""}
+        why = known[1]["why"] + formation_sentences(self._formations[1].get(node, ()))
+        return known[1] | place_data(node, numbers) | {"comment": node.comment or "", "why": why}
 
 
 def title_of(record: Record) -> str:
