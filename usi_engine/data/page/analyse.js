@@ -8,7 +8,7 @@ import {onState, post, states} from "./program.js";
 import {markCurrent, treeOf} from "./tree.js";
 
 const place = "analyse";
-let state = states.analyse, engine = states.engine, online = true, turned = false;
+let state = states.analyse, engine = states.engine, turned = false;
 let board, graph, nodes;           // nodes: by number
 let onBoard = "";                  // which position the board shows
 let held = false;                  // a click needs its element until the button is released
@@ -50,7 +50,7 @@ function draw() {
 
 // What the analysis finds changes the arrows, but not the piece that is chosen.
 function drawBoard(node) {
-  const now = `${node.id} ${node.sfen} ${turned} ${online}`;
+  const now = `${node.id} ${node.sfen} ${turned}`;
   if (now === onBoard) {
     board.shown.arrows = arrows(node);
     board.drawArrows();
@@ -59,7 +59,7 @@ function drawBoard(node) {
   onBoard = now;
   board.turn(turned);
   board.show(node.sfen, {last: node.usi, arrows: arrows(node), check: node.check});
-  board.setLegal(online ? state.legal : null);
+  board.setLegal(state.legal);
 }
 
 const found = () => state.engine.on && engine.node === state.here ? engine.lines : [];
@@ -114,14 +114,11 @@ const progressText = whole => whole.done < whole.count ? _("Analysing the game: 
 
 function drawButtons(node) {
   const {whole} = state, running = whole && !whole.ready && !whole.fault;
-  for (const id of ["promote", "delete"]) byId(id).disabled = !online || node.parent === null || (id === "promote" && isMain(node));
+  for (const id of ["promote", "delete"]) byId(id).disabled = node.parent === null || (id === "promote" && isMain(node));
   byId("whole").textContent = running ? _("Stop") : _("Analyse the whole game");
   byId("wholeText").textContent = running ? progressText(whole) : whole ? whole.fault : "";
-  byId("wholeBar").hidden = !running;
-  byId("wholeBar").max = whole ? whole.count : 1;
-  byId("wholeBar").value = whole ? whole.done : 0;
+  Object.assign(byId("wholeBar"), {hidden: !running, max: running ? whole.count : 1, value: running ? whole.done : 0});
   byId("wholePage").hidden = !whole || !whole.ready;
-  for (const button of byId("analyse").querySelectorAll("button:not(#promote, #delete, .chip)")) button.disabled = !online;
 }
 
 // ---- input ----
@@ -135,12 +132,6 @@ function last() {
 }
 
 export let onKey;
-
-export function setOnline(now) {
-  online = now;
-  if (now && !byId(place).hidden) setShown(true);
-  draw();
-}
 
 // The engine works only while the place is on the screen; the board is made when it first is.
 export function setShown(shown) {

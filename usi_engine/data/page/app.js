@@ -8,15 +8,16 @@ import {PIECE_STYLES} from "./position.js";
 import {follow, onState, post, states} from "./program.js";
 import {openSetup, startSetup} from "./setup.js";
 
-// A place is a module with `start()`, `setOnline(online)`, `onKey(event)` and, if it must know whether it is on the screen,
-// `setShown(shown)`; the address ends with its name.
+// A place is a module with `start()`, `sfenShown()` if it has a board, `onKey(event)` and, if it must know whether it is on
+// the screen, `setShown(shown)`; the address ends with its name.
 const PLACES = {play: [_("Play"), play], analyse: [_("Analyse"), analyse], games: [_("My games"), games]};
 
 const placeShown = () => location.hash.slice(1) in PLACES ? location.hash.slice(1) : "play";
 
-function showPlace() {
+// `again`: the program may have been started anew.
+function showPlace(again = false) {
   for (const [name, [, place]] of Object.entries(PLACES)) {
-    const hidden = name !== placeShown(), changed = byId(name).hidden !== hidden;
+    const hidden = name !== placeShown(), changed = byId(name).hidden !== hidden || (again && !hidden);
     byId(name).hidden = hidden;
     if (changed && place.setShown) place.setShown(!hidden);
   }
@@ -29,7 +30,9 @@ function showPlace() {
 function setOnline(online) {
   byId("offline").hidden = online;
   byId("offline").textContent = online ? "" : _("The program has ended. Start it again with: {command}", {command: "usi_engine play --browser --resume"});
-  for (const [, place] of Object.values(PLACES)) place.setOnline(online);
+  for (const name of ["analyse", "games"]) byId(name).inert = !online;  // they need the program
+  play.setOnline(online);
+  if (online) showPlace(true);
 }
 
 function showPreferences({pieces, mute}) {
@@ -42,7 +45,7 @@ function showPreferences({pieces, mute}) {
 function onKey(event) {
   if (document.querySelector("dialog[open]") || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-  if (PLACES[placeShown()][1].onKey(event)) event.preventDefault();
+  if (!byId(placeShown()).inert && PLACES[placeShown()][1].onKey(event)) event.preventDefault();
 }
 
 for (const element of document.querySelectorAll("[data-text]")) element.textContent = _(element.textContent);
@@ -53,7 +56,7 @@ for (const button of document.querySelectorAll(".setUp")) button.onclick = () =>
 onState("preferences", showPreferences);
 byId("mute").onclick = () => post("preferences/set", {mute: !states.preferences.mute});
 byId("pieces").onclick = () => post("preferences/set", {pieces: nextOf(PIECE_STYLES, states.preferences.pieces)});
-window.addEventListener("hashchange", showPlace);
+window.addEventListener("hashchange", () => showPlace());
 document.addEventListener("keydown", onKey);
 showPlace();
 follow(setOnline);

@@ -73,12 +73,9 @@ export class ShogiBoard extends BoardView {
     const target = moves[0].slice(2, 4), piece = this.position.pieces[moves[0].slice(0, 2)], index = this.indexOf(target);
     this.question.innerHTML = "";
     for (const move of [...moves].sort((a, b) => b.length - a.length)) {
-      const button = document.createElement("button"), promoted = move[4] === "+";
-      button.type = "button";
+      const promoted = move[4] === "+", play = () => { this.cells[index].focus(); this.play(move); };
+      const button = this.question.appendChild(h("button", {type: "button", "aria-label": promoted ? _("Promote") : _("Do not promote"), onclick: play}));
       button.innerHTML = pieceSvg((promoted ? "+" : "") + piece, isBlackPiece(piece) === this.turned, this.pieces);
-      button.setAttribute("aria-label", promoted ? _("Promote") : _("Do not promote"));
-      button.onclick = () => { this.grid.querySelector(`[data-square="${target}"]`).focus(); this.play(move); };
-      this.question.appendChild(button);
     }
     this.question.style.left = `${Math.min(Math.max((index % 9) - 0.5, 0), 7) / 9 * 100}%`;
     this.question.style.top = `${Math.floor(index / 9) / 9 * 100}%`;
@@ -123,7 +120,7 @@ export class ShogiBoard extends BoardView {
   // Follow the pointer with a copy of the piece; the square below the pointer at the end is the target.
   startDrag(down, source, piece) {
     let copy = null;
-    const box = piece.getBoundingClientRect();
+    const box = piece.getBoundingClientRect(), ended = new AbortController();
     const move = event => {
       if (!copy && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < DRAG_START) return;
       if (!copy) {
@@ -137,8 +134,7 @@ export class ShogiBoard extends BoardView {
       copy.style.top = `${event.clientY - box.height / 2}px`;
     };
     const end = event => {
-      for (const [name, listener] of [["pointermove", move], ["pointerup", end], ["pointercancel", end]])
-        document.removeEventListener(name, listener);
+      ended.abort();
       if (!copy) return;
       copy.remove();
       this.dragged = true;
@@ -148,6 +144,6 @@ export class ShogiBoard extends BoardView {
       if (target && target !== source) this.choose(target);
     };
     for (const [name, listener] of [["pointermove", move], ["pointerup", end], ["pointercancel", end]])
-      document.addEventListener(name, listener);
+      document.addEventListener(name, listener, {signal: ended.signal});
   }
 }

@@ -40,10 +40,6 @@ async function remove(game) {
   if (await asked(_("Delete this game? {title}", {title: title(game)}), _("Delete"))) await post("games/delete", {name: game.name});
 }
 
-export function setOnline(online) {
-  for (const button of place().querySelectorAll("button")) button.disabled = !online;
-}
-
 export const onKey = () => false;
 
 export function start() {
