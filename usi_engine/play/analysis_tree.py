@@ -101,6 +101,7 @@ class AnalysisTree:
             "title": title_of(self.record),
             "here": numbers[self.here],
             "legal": board.legal_moves(include_all=True),
+            "plies": len(self.record.moves),
             "nodes": [self._data(step, numbers, names) for step in self.record.walk()],
         }
 

@@ -14,8 +14,7 @@ let onBoard = "";                  // which position the board shows
 let held = false;                  // a click needs its element until the button is released
 
 const current = () => nodes.get(state.here);
-const mainLine = () => state.nodes.filter(node => isMain(node));
-const isMain = node => node.main && (node.parent === null || isMain(nodes.get(node.parent)));
+const mainLine = () => state.nodes.slice(0, state.plies + 1);
 
 async function act(action, values = {}) {
   const error = await post(`${place}/${action}`, {node: state.here, ...values});
@@ -114,7 +113,7 @@ const progressText = whole => whole.done < whole.count ? _("Analysing the game: 
 
 function drawButtons(node) {
   const {whole} = state, running = whole && !whole.ready && !whole.fault;
-  for (const id of ["promote", "delete"]) byId(id).disabled = node.parent === null || (id === "promote" && isMain(node));
+  for (const id of ["promote", "delete"]) byId(id).disabled = node.parent === null || (id === "promote" && mainLine().includes(node));
   byId("whole").textContent = running ? _("Stop") : _("Analyse the whole game");
   byId("wholeText").textContent = running ? progressText(whole) : whole ? whole.fault : "";
   Object.assign(byId("wholeBar"), {hidden: !running, max: running ? whole.count : 1, value: running ? whole.done : 0});

@@ -75,8 +75,8 @@ class SetupBoard extends ShogiBoard {
 
   onKey(event) {
     const {square} = event.target.dataset, letter = event.key.toUpperCase();
-    if (!square || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (letter in SET && this.rest(letter)) this.put(square, event.key);
+    if (!square || event.ctrlKey || event.altKey || event.metaKey) super.onKey(event);
+    else if (letter in SET && this.rest(letter)) this.put(square, event.key);
     else if (event.key === "+" && this.canMove(square)) this.turnOver(square);
     else if (event.key === "Delete" || event.key === "Backspace") this.put(square);
     else super.onKey(event);
