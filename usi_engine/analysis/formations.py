@@ -57,12 +57,8 @@ def read_formation(kind: str, japanese: str, english: str, pieces: str, plies: s
 def find_formation(board: Board, side: int, kind: str, ply: int = 0) -> Formation | None:
     """Return the most special castle or opening of a side, as it is after so many plies; None if there is none."""
     seen = pieces_seen(board, side)
-    return next((one for one in formations() if one.kind == kind and ply <= one.plies and fits(one, seen)), None)
-
-
-def fits(formation: Formation, seen: frozenset[str]) -> bool:
-    """Return True if each piece of a formation is there."""
-    return all(not seen.isdisjoint(squares) for squares in formation.pieces)
+    fitting = (one for one in formations() if all(not seen.isdisjoint(squares) for squares in one.pieces))
+    return next((one for one in fitting if one.kind == kind and ply <= one.plies), None)
 
 
 def pieces_seen(board: Board, side: int) -> frozenset[str]:
