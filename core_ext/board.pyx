@@ -91,13 +91,6 @@ cdef str mover(const Position *pos, Move move):
     return piece_letters(make_piece(pos.side, dropped_type(move)) if is_drop(move) else pos.board[from_square(move)])
 
 
-cdef list with_movers(const Position *pos):
-    """Return every legal move with the letters of its piece."""
-    cdef Move moves[MAX_MOVES]
-    cdef int count = <int>(generate_legal(pos, moves, True) - moves), i
-    return [(format_move(moves[i]), mover(pos, moves[i])) for i in range(count)]
-
-
 cdef list played_moves(const Position *pos):
     """Return the moves since the set-up."""
     cdef int ply
@@ -533,7 +526,7 @@ cdef class Board:
 
     def parse_csa(self, text: str):
         """Return the legal move that a CSA text means, with or without its sign; ValueError if there is none."""
-        return find_csa(text, self.pos.side, with_movers(&self.pos))
+        return find_csa(text, self)
 
     def push_csa(self, text: str):
         """Make a move given as CSA text and return it; ValueError as in `parse_csa`."""

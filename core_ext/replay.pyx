@@ -6,7 +6,7 @@ The functions make the moves up to the first that is not legal or has another fo
 from core_ext.board cimport Board
 from core_ext.shogi.movegen cimport is_legal
 from core_ext.shogi.ki2 import PIECES
-from core_ext.shogi.notation import CSA_PIECES, KANJI_RANKS, WIDE_FILES
+from core_ext.shogi.notation import CSA_LETTERS, KANJI_RANKS, WIDE_FILES
 from core_ext.shogi.position cimport Position, do_move, reserve_plies
 from core_ext.shogi.sfen cimport format_move
 from core_ext.shogi.types cimport (
@@ -17,7 +17,7 @@ from core_ext.shogi.types cimport (
 cdef enum:
     IN_HAND = -1    # the origin of a drop
 
-cdef dict _letters = PIECES | {name: letters for letters, name in CSA_PIECES.items()}
+cdef dict _letters = PIECES | CSA_LETTERS
 cdef dict _types = {name: " PLNSBRGK".index(letters.lstrip("+")) + PROMOTED * letters.startswith("+")
                     for name, letters in _letters.items()}
 cdef dict _digits = {sign: place for signs in ("123456789", WIDE_FILES, KANJI_RANKS)

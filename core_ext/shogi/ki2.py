@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Protocol
 
-from core_ext.shogi.notation import KIF_PASS, KIF_PIECES, NARROW, PASS, SIDE_MARKS, target_text
+from core_ext.shogi.notation import KIF_PASS, KIF_PIECES, NARROW, PASS, RANKS, SIDE_MARKS, Position, target_text
 
 MARKS = ("▲", "△")  # by colour
-RANKS = "abcdefghi"
 PIECES = {name: letters for letters, name in KIF_PIECES.items()}
 PIECES |= {"王": "K", "杏": "+L", "圭": "+N", "全": "+S", "竜": "+R"}
 # Every \s* is followed by a sign that is not a space, so that a match takes linear time.
@@ -35,17 +33,6 @@ WORDS: dict[str, Callable[[Vector], bool]] = {
 SIDES, MOTIONS = {1: "右", -1: "左", 0: "直"}, {1: "上", 0: "寄", -1: "引"}
 RANGERS = ("+B", "+R")  # take no 直: of two, one is 右 and the other 左
 PROMOTABLE = "PLNSBR"
-
-
-class Position(Protocol):
-    """The part of Board that notation needs, here because Board imports this module."""
-
-    @property
-    def turn(self) -> int: ...
-    def peek(self) -> str: ...
-    def piece_at(self, square: str) -> str | None: ...
-    def attackers(self, color: int, square: str) -> list[str]: ...
-    def is_legal(self, move: str) -> bool: ...
 
 
 def square_of(text: str) -> str:

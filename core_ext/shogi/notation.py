@@ -6,12 +6,13 @@ Pieces are given by their sfen letters in either case, legal moves in USI.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import Protocol
 
 CSA_PIECES = {
     "P": "FU", "L": "KY", "N": "KE", "S": "GI", "G": "KI", "B": "KA", "R": "HI", "K": "OU",
     "+P": "TO", "+L": "NY", "+N": "NK", "+S": "NG", "+B": "UM", "+R": "RY",
 }  # fmt: skip
+CSA_LETTERS = {name: letters for letters, name in CSA_PIECES.items()}
 KIF_PIECES = {
     "P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
     "+P": "と", "+L": "成香", "+N": "成桂", "+S": "成銀", "+B": "馬", "+R": "龍",
@@ -21,19 +22,29 @@ PASSES = (PASS, "0000")  # as engines write it
 KIF_PASS = "パス"
 CSA_SIGNS = ("+", "-")  # by colour
 SIDE_MARKS = ("▲▼☗", "△▽☖")
-CSA_MOVE = re.compile(r"[+-]?[0-9]{4}[A-Z]{2}", re.ASCII)
+CSA_MOVE = re.compile("([+-]?)((?:00|[1-9]{2})[1-9]{2}[A-Z]{2})")
+RANKS = "abcdefghi"
 WIDE_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七八九"
 NARROW = str.maketrans(WIDE_FILES + KANJI_RANKS, "123456789" * 2)
 
 PIECE_OR_GAP = re.compile(r"\+?[A-Za-z]|[1-9]|/")
 FLIPPED = str.maketrans("123456789abcdefghi", "987654321ihgfedcba")  # files and ranks count from the other side
 
-Candidates = Sequence[tuple[str, str]]  # the legal moves, each with the letters of the piece that makes it
+
+class Position(Protocol):
+    """The part of Board that notation needs, here because Board imports this module."""
+
+    @property
+    def turn(self) -> int: ...
+    def peek(self) -> str: ...
+    def piece_at(self, square: str) -> str | None: ...
+    def attackers(self, color: int, square: str) -> list[str]: ...
+    def is_legal(self, move: str) -> bool: ...
 
 
 def digits(square: str) -> str:
     """Return `77` for `7g`."""
-    return square[0] + str("abcdefghi".index(square[1]) + 1)
+    return square[0] + str(RANKS.index(square[1]) + 1)
 
 
 def origin_digits(move: str) -> str:
@@ -78,12 +89,22 @@ def kif_text(move: str, piece: str, previous: str) -> str:
     return f"{place}{KIF_PIECES[piece.upper()]}{'成' if move.endswith('+') else ''}({origin_digits(move)})"
 
 
-def find_csa(text: str, color: int, legal: Candidates) -> str:
-    """Return the move that a CSA text means, with or without its sign. ValueError quotes the text."""
-    if not CSA_MOVE.fullmatch(text):
+def usi_of_csa(text: str, board: Position) -> str:
+    """Return the move that `7776FU` means, legal or not; empty if the piece, named as after it, is not there."""
+    letter, to = CSA_LETTERS.get(text[4:], ""), text[2] + RANKS[int(text[3]) - 1]
+    if text[:2] == "00":
+        return f"{letter}*{to}"
+    origin = text[0] + RANKS[int(text[1]) - 1]
+    moved = (board.piece_at(origin) or "").upper()
+    return {moved: origin + to, f"+{moved}": f"{origin}{to}+"}.get(letter, "")
+
+
+def find_csa(text: str, board: Position) -> str:
+    """Return the legal move that a CSA text means, with or without its sign. ValueError quotes the text."""
+    match = CSA_MOVE.fullmatch(text)
+    if not match:
         raise ValueError(f"not a CSA move: '{text}'")
-    signed = text if len(text) == 7 else CSA_SIGNS[color] + text
-    for move, piece in legal:
-        if csa_text(move, piece, color) == signed:
-            return move
-    raise ValueError(f"illegal move '{text}'")
+    move = usi_of_csa(match[2], board)
+    if match[1] not in ("", CSA_SIGNS[board.turn]) or not board.is_legal(move):
+        raise ValueError(f"illegal move '{text}'")
+    return move

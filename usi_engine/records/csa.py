@@ -10,19 +10,15 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from core_ext.shogi.ki2 import square_of
+from core_ext.shogi.notation import usi_of_csa
 from usi_engine.clock import TimeControl
 from usi_engine.core import load_core
 from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import Fault, FaultyText, one_line
-from usi_engine.records.position import LETTERS, Setup, position_lines, read_position
+from usi_engine.records.position import Setup, position_lines, read_position
 from usi_engine.records.tree import Builder, Node, Record, marked_text, unmarked_text
 from usi_engine.usi.output import excerpt
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 # A line that is neither empty nor a comment.
@@ -51,8 +47,6 @@ LIMIT_WORDS = re.compile(
 )
 LIMIT_CLOCK = re.compile(r"(\d{1,4}):(\d\d)\+(\d{1,5})")
 LIMIT_SECONDS = re.compile(r"(\d{1,7})(?:\.0*)?\+(\d{1,5})(?:\.0*)?\+(\d{1,5})(?:\.0*)?")
-
-SQUARES = {digits: square_of(digits) for digits in (f"{file}{rank}" for file in range(1, 10) for rank in range(1, 10))}
 
 
 class Reader(Builder):
@@ -150,7 +144,7 @@ class Reader(Builder):
             raise self.fail("a move after the end" if ended else "not a move", text, move=number)
         if text[0] != "+-"[self.board.turn]:
             raise self.fail("a move of the other side", text, move=number)
-        self.make(usi_of(text, self.board), Fault("illegal move", self.line, number, excerpt(text)))
+        self.make(usi_of_csa(text[1:], self.board), Fault("illegal move", self.line, number, excerpt(text)))
 
     def add_moves(self, parts: Sequence[tuple[str, ...]]) -> int:
         """Make the moves of parts that follow each other, up to the first that is not legal; return how many."""
@@ -188,16 +182,6 @@ class Reader(Builder):
         self.begin()
         self.keep_comment()
         return self.record
-
-
-def usi_of(text: str, board: Board) -> str:
-    """Return a move of CSA in USI; empty if its piece is not on the square. CSA names the piece after promotion."""
-    letter, to = LETTERS.get(text[5:], ""), SQUARES[text[3:5]]
-    if text[1:3] == "00":
-        return f"{letter}*{to}"
-    origin = SQUARES[text[1:3]]
-    moved = (board.piece_at(origin) or "").upper()
-    return {moved: origin + to, f"+{moved}": f"{origin}{to}+"}.get(letter, "")
 
 
 def statements(line: str) -> list[str]:
