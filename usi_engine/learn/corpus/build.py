@@ -76,7 +76,7 @@ class ChunkTask:
 
 def read_chunk(reader: GameReader, task: ChunkTask) -> ChunkPositions:
     """Read the quiet positions of a chunk."""
-    chunk, together = task.chunk, task.chunk.together
+    chunk, together = task.chunk, task.chunk.format.together
     out, used, items, skipped = np.zeros(CHUNK_ROOM, dtype=TRAINING_POSITION), 0, 0, SkippedItems()
     for items, item in enumerate(chunk.items(), 1):
         if used + LONGEST_GAME > len(out):

@@ -132,29 +132,25 @@ class Chunk:
     """Items of a file that are not yet decoded."""
 
     path: Path
+    format: Format
     first: int  # number of its first item in the file, from 1
     data: list[Any]
 
     def items(self) -> Iterator[Item]:
-        return detect_format(self.path).decode(self.data)
-
-    @property
-    def together(self) -> int:
-        """The number of items that are held out together."""
-        return detect_format(self.path).together
+        return self.format.decode(self.data)
 
     def place(self, index: int) -> str:
         """Return file and number of an item, whose index in the chunk is from 0, for messages."""
         heads = sum(isinstance(value, str) and value.startswith(HEAD) for value in self.data[: index + 1])
-        return f"{self.path}, {detect_format(self.path).unit} {self.first + index + heads}"
+        return f"{self.path}, {self.format.unit} {self.first + index + heads}"
 
 
 def read_chunks(path: Path) -> Iterator[Chunk]:
     """Yield the chunks of a file. SourceError, OSError."""
-    first = 1
+    first, found = 1, detect_format(path)
     try:
-        for data in detect_format(path).chunks(path):
-            yield Chunk(path, first, data)
+        for data in found.chunks(path):
+            yield Chunk(path, found, first, data)
             first += len(data)
     except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
         raise SourceError(f"{path}: damaged or cut off: {error}") from None
