@@ -9,7 +9,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from core_ext.shogi import ki2
-from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
+from core_ext.shogi.notation import KANJI_RANKS, RANKS, WIDE_FILES
 from usi_engine.language import _, chosen
 from usi_engine.records import usi_text
 from usi_engine.records.notation import western_text
@@ -81,7 +81,7 @@ def japanese_move(plain: str, text: str, board: Board) -> str:
 
 def named_square(usi: str) -> str:
     """Return the name of a square in the user's language."""
-    return WIDE_FILES[int(usi[0]) - 1] + KANJI_RANKS[ki2.RANKS.index(usi[1])] if chosen() == "ja" else usi
+    return WIDE_FILES[int(usi[0]) - 1] + KANJI_RANKS[RANKS.index(usi[1])] if chosen() == "ja" else usi
 
 
 def fault(board: Board, move: str) -> str:
@@ -104,6 +104,6 @@ def drop_fault(board: Board, move: str) -> str:
         return _("you have no such piece in hand")
     if board.piece_at(move[2:]):
         return _("{square} is occupied").format(square=named_square(move[2:]))
-    if move[0] == "P" and "Pp"[board.turn] in [board.piece_at(move[2] + rank) for rank in ki2.RANKS]:
+    if move[0] == "P" and "Pp"[board.turn] in [board.piece_at(move[2] + rank) for rank in RANKS]:
         return _("two pawns on a file (nifu)")
     return _("your king would be in check") if board.is_check() else _("this drop is not allowed")

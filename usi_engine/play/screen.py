@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from core_ext.shogi.ki2 import RANKS
-from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, WIDE_FILES
+from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, RANKS, WIDE_FILES
 from usi_engine.usi.output import show
 
 if TYPE_CHECKING:
