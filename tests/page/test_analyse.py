@@ -130,6 +130,11 @@ def test_the_whole_game(start: Start, open_page: OpenPage) -> None:
     expect(page.locator("#analyseBoard .sb-arrow")).to_have_count(1)  # the better move, not two replies
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Analyse the whole game")).to_be_visible()
+    chips = page.locator("#analyseNow .line", has_text="Better").locator(".chip")
+    second = chips.nth(1).text_content() or ""
+    chips.nth(1).click()
+    expect(page.locator("#tree .variation .chip").nth(1)).to_have_text(re.compile(f" {re.escape(second)}$"))
+    expect(page.locator("#tree .variation .chip").nth(1)).to_have_attribute("aria-current", "true")
 
 
 def test_layout(start: Start, open_page: OpenPage) -> None:

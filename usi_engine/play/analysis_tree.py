@@ -121,9 +121,10 @@ def title_of(record: Record) -> str:
 
 
 def shown_judgement(step: Step, names: tuple[str, str]) -> Data:
-    """Return the value, the grade and its reasons, and the better move."""
+    """Return the value, the grade and its reasons, the better move, and the lines beside a bad one."""
     judged, move = judged_data(step, names), judge(step.node)
     parent = step.node.parent
     better = parent.analysis.move if move and move.grade and parent and parent.analysis else None
     shown = {name: judged[name] for name in ("text", "win", "loss", "grade", "gradeText", "best", "why")}
-    return shown | {"better": better}
+    lines = [line for line in judged["lines"] if line["kind"] in ("better", "refutation")]
+    return shown | {"better": better, "lines": lines}

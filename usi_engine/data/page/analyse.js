@@ -3,7 +3,7 @@
 import {ShogiBoard} from "./board.js";
 import {WinGraph} from "./graph.js";
 import {_, asked, byId, copyText, h, stepper} from "./page.js";
-import {explanationOf} from "./panels.js";
+import {explanationOf, lineRow, sortedLines} from "./panels.js";
 import {onState, post, states} from "./program.js";
 import {markCurrent, treeOf} from "./tree.js";
 
@@ -78,7 +78,9 @@ function drawTree() {
 }
 
 function drawNow(node) {
-  byId("analyseNow").replaceChildren(...explanationOf(node));
+  const rows = sortedLines(node.lines).map(line => lineRow(line, index =>
+    act("move", {node: line.kind === "better" ? node.parent : node.id, moves: line.moves.slice(0, index + 1)})));
+  byId("analyseNow").replaceChildren(...explanationOf(node), ...rows);
   const comment = byId("comment");
   if (document.activeElement !== comment || comment.dataset.node !== `${node.id}`) comment.value = node.comment;
   comment.dataset.node = node.id;
@@ -92,10 +94,8 @@ function drawEngine() {
     byId("lineCount").replaceChildren(...Array.from({length: most}, (_none, index) => h("option", {value: index + 1}, index + 1)));
   byId("lineCount").value = lines;
   byId("depth").textContent = engine.fault || (now.length ? _("depth {depth}, {nodes} nodes", {depth: engine.depth, nodes: engine.nodes.toLocaleString()}) : "");
-  byId("engineLines").replaceChildren(...now.map(line => h("div", {class: "line"},
-    h("span", {class: "name line_best"}, line.text), h("span", {class: "text soft"}, `${Math.round(line.win)} %`),
-    h("div", {class: "chips"}, ...line.names.map((name, index) => h("button", {
-      type: "button", class: "chip", onclick: () => act("move", {moves: line.moves.slice(0, index + 1)})}, name))))));
+  byId("engineLines").replaceChildren(...now.map(({text, win, moves, names}) => lineRow(
+    {kind: "best", name: text, text: `${Math.round(win)} %`, names}, index => act("move", {moves: moves.slice(0, index + 1)}))));
 }
 
 // The graph has the main line; a position that was not searched has the chance of the one before it.

@@ -3,22 +3,19 @@
 import {ShogiBoard} from "./board.js";
 import {WinGraph} from "./graph.js";
 import {MARKS, _, byId, clockText, data, h, nextOf, stepper, svg} from "./page.js";
-import {drawBar, drawRecord, drawSummary, explanationOf, stepsOf} from "./panels.js";
+import {LINE_NAMES, drawBar, drawRecord, drawSummary, explanationOf, lineRow, sortedLines, stepsOf} from "./panels.js";
 import {PIECE_STYLES} from "./position.js";
 import {PuzzlePlayer} from "./puzzle.js";
 import {markCurrent, treeOf} from "./tree.js";
 
 const game = data, nodes = game.nodes.slice(0, game.plies + 1);  // the main line comes first
 const isMain = node => node.id <= game.plies;
-// In the order in which they are shown.
-const LINE_NAMES = {better: _("Better"), refutation: _("Refutation"), best: _("Best line"), candidate: _("Other move")};
-const LINE_ORDER = Object.keys(LINE_NAMES);
 const TIMED = nodes.some(node => node.seconds);
 const ADDRESS_DELAY = 400;  // milliseconds: Safari allows 100 changes of the address in 30 seconds
 const SWIPE = 40;  // least pixels of a swipe
 
 // `node` is the place in the game, `ply` that on the main line. `line` is a line of the engine that is on the board, or
-// null: its name, its steps ({sfen, usi, name}) and the index of the step.
+// null: its data, its steps ({sfen, usi, name}) and the index of the step.
 const here = {node: nodes[0], ply: 0, line: null};
 let turned = false;
 let board, graph, puzzles, onStepKey, addressTimer;
@@ -39,7 +36,8 @@ const goTo = ply => pick(nodes[Math.min(Math.max(ply, 0), nodes.length - 1)]);
 const child = node => game.nodes.find(one => one.main && one.parent === node.id);
 
 function openLine(line, index) {
-  here.line = {...line, index};
+  const {sfen} = line.kind === "better" ? game.nodes[here.node.parent] : here.node;
+  here.line = {...line, steps: stepsOf(sfen, line.moves, line.names), index};
   render();
 }
 
@@ -110,8 +108,8 @@ function drawNow(node) {
   const parts = explanationOf(node);
   if (node.comment) parts.push(h("p", {class: "comment"}, node.comment));
   const shown = node.lines.filter(({kind}) => kind !== "best" || !isRefuted(node));
-  shown.sort((first, second) => LINE_ORDER.indexOf(first.kind) - LINE_ORDER.indexOf(second.kind));
-  parts.push(...shown.map(line => lineRow(line, line.kind === "better" ? game.nodes[node.parent].sfen : node.sfen)));
+  parts.push(...sortedLines(shown).map(line =>
+    lineRow(line, index => openLine(line, index), here.line && here.line.moves === line.moves ? here.line.index : null)));
   const panel = byId("now"), focused = panel.contains(document.activeElement);
   panel.replaceChildren(...parts);
   if (focused) (panel.querySelector("[aria-current]") || panel.querySelector("button") || document.body).focus();
@@ -129,19 +127,9 @@ function drawBanner() {
     return;
   }
   byId("bar").hidden = true;
-  const text = line ? _("{name}, move {index} of {count}", {name: line.name, index: line.index + 1, count: line.steps.length}) : _("Variation");
+  const text = line ? _("{name}, move {index} of {count}", {name: LINE_NAMES[line.kind], index: line.index + 1, count: line.steps.length}) : _("Variation");
   banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, _("Back to the main line")), h("span", {}, text));
   if (focused) banner.firstChild.focus();
-}
-
-function lineRow(shown, sfen) {
-  const {kind, text, moves, names} = shown, name = LINE_NAMES[kind], line = {shown, name, steps: stepsOf(sfen, moves, names)};
-  const chips = names.map((move, index) => h("button", {
-    type: "button", class: "chip", "aria-current": here.line !== null && here.line.shown === shown && here.line.index === index && "true",
-    onclick: () => openLine(line, index),
-  }, move));
-  return h("div", {class: "line"}, h("span", {class: `name line_${kind}`}, name), h("span", {class: "text"}, text),
-           h("div", {class: "chips"}, ...chips));
 }
 
 // ---- the list of moves ----

@@ -15,6 +15,18 @@ export function explanationOf(node) {
   return parts;
 }
 
+// In the order in which they are shown.
+export const LINE_NAMES = {better: _("Better"), refutation: _("Refutation"), best: _("Best line"), candidate: _("Other move")};
+const LINE_ORDER = Object.keys(LINE_NAMES);
+
+export const sortedLines = lines => [...lines].sort((first, second) => LINE_ORDER.indexOf(first.kind) - LINE_ORDER.indexOf(second.kind));
+
+// Return the element of a line. `current` is the index of its move that is on the board; onPick(index) is called.
+export function lineRow({kind, text, names, name = LINE_NAMES[kind]}, onPick, current = null) {
+  const chips = names.map((move, index) => h("button", {type: "button", class: "chip", "aria-current": index === current && "true", onclick: () => onPick(index)}, move));
+  return h("div", {class: "line"}, h("span", {class: `name line_${kind}`}, name), h("span", {class: "text"}, text), h("div", {class: "chips"}, ...chips));
+}
+
 // Return the steps of a line of USI moves from a position.
 export function stepsOf(sfen, moves, names) {
   let position = new Position(sfen);
