@@ -214,7 +214,7 @@ class Misuse:
 
     def of_class(self, name: str) -> Any:
         """Return a living object of the class; "" is any class."""
-        found = [one for kind, those in self.live.items() if name in ("", kind.__name__) for one in those]
+        found = [one for kind, those in list(self.live.items()) if name in ("", kind.__name__) for one in those]
         return self.rng.choice(found) if found else None
 
     # Calls.
