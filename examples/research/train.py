@@ -2,7 +2,7 @@
 
     python train.py [--minutes 10] [--games 50] [--network FILE] [FILE ...]
 
-The files are of any format that `learn corpus` reads. Without any, `usi_engine learn selfplay` makes 1,000 games first,
+The files are of any format that `learn corpus` reads. Without any, `usi_engine learn selfplay` makes 3,000 games first,
 which takes some minutes. The network of FILE, if there is one, is trained further. It shows the loop.
 """
 
@@ -36,7 +36,7 @@ Choose = Callable[[list[Board]], list[int]]  # moves as 16 bits
 def made_games(path: Path) -> Path:
     """Make games with the packaged evaluation, if they are not there."""
     if not path.exists():
-        options = ["--nodes", "100", "--games", "1000", "--threads", "2", "--opening-margin", "50", "--out", str(path)]
+        options = ["--nodes", "100", "--games", "3000", "--threads", "2", "--opening-margin", "50", "--out", str(path)]
         subprocess.run([sys.executable, "-m", "usi_engine", "learn", "selfplay", *options], check=True)
     return path
 
