@@ -19,7 +19,7 @@ cdef extern from "base/simd.h" nogil:
     void find_differing(uint64_t *bits, const uint8_t *a, const uint8_t *b) noexcept
 
 cdef enum:
-    MAX_ROW_UPDATES = 8     # moves in a row; beyond that a refresh is cheaper
+    MAX_ROW_UPDATES = 16    # moves in a row; beyond that a refresh is cheaper
 
 # Features that one move removes and adds, from both perspectives.
 cdef struct Change:
