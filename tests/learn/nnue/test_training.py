@@ -16,6 +16,7 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import Network
 from tests.learn.nnue.test_model import play, words_of
 from usi_engine.evaluation.load import load_evaluation
@@ -80,9 +81,9 @@ def test_an_epoch_has_each_position_once(corpus: Path) -> None:
 
 def test_a_damaged_position_is_named(corpus: Path, tmp_path: Path) -> None:
     """It is found as it is read, not in a kernel."""
-    data = bytearray((corpus / "training.bin").read_bytes())
-    data[96 * 10 + 12 : 96 * 10 + 14] = b"\xff\xff"
-    (tmp_path / "training.bin").write_bytes(data)
+    positions = np.fromfile(corpus / "training.bin", TRAINING_POSITION)
+    positions["pieces"][10, 0] = 65535
+    positions.tofile(tmp_path / "training.bin")
     with pytest.raises(ValueError, match=r"training\.bin.*piece number 65535"):
         list(Batches(training_file(tmp_path), 64, 1).from_batch(0, 20))
 
