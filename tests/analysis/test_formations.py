@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
+from core_ext.shogi.notation import FLIPPED, RANKS
 from tests.analysis.common import japanese, with_values
 from tests.records.common import valued
 from usi_engine.analysis.formations import (
-    TURNED,
     Formation,
     find_formation,
     formation_headers,
@@ -59,7 +59,7 @@ GAMES = [
 @pytest.mark.parametrize("moves, names", CASTLES)
 @pytest.mark.parametrize("side", (0, 1))
 def test_castles_of_both_sides(side: int, moves: str, names: str) -> None:
-    own = [move.translate(TURNED) if side else move for move in moves.split()]
+    own = [move.translate(FLIPPED) if side else move for move in moves.split()]
     game = Game.from_moves([one for move in own for one in (("pass", move) if side else (move, "pass"))])
     found = [one for formed in name_formations(game).values() for one in formed if one.kind == "castle"]
     assert " ".join(one.japanese for one in found) == names
@@ -93,7 +93,7 @@ def sfen_of(formation: Formation) -> str:
     placed = {"2a": "k", "5i": "" if any(one[0] == "K" for one in firsts) else "K"}
     placed |= {} if any(one[1] == "2" for one in firsts if one[0] in "P.") else {"2g": "P"}
     placed |= {one[1:]: one[0] for one in firsts if one[1:] != "*" and one[0] != "."}
-    ranks = ["".join(placed.get(f"{file}{rank}") or "1" for file in range(9, 0, -1)) for rank in "abcdefghi"]
+    ranks = ["".join(placed.get(f"{file}{rank}") or "1" for file in range(9, 0, -1)) for rank in RANKS]
     held = "".join(one[0] for one in firsts if one[1:] == "*")
     return f"{'/'.join(ranks)} b {held or '-'} 1"
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.notation import FLIPPED, RANKS
 from usi_engine.analysis.words import is_japanese
 from usi_engine.language import _
 from usi_engine.records.tree import Node, Record
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 FILE = Path(__file__).resolve().parents[1] / "data" / "formations.tsv"
 KINDS = ("castle", "opening")
 PLIES = 40  # of an opening
-SQUARES = [f"{file}{rank}" for file in "123456789" for rank in "abcdefghi"]
-TURNED = str.maketrans("123456789abcdefghi", "987654321ihgfedcba")
+SQUARES = [f"{file}{rank}" for file in "123456789" for rank in RANKS]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def pieces_seen(board: Board, side: int) -> frozenset[str]:
     placed += [(".", square) for square in SQUARES if square not in on_board]
     placed += [(letter.swapcase() if owner else letter, "*") for owner in (0, 1) for letter in board.hand(owner)]
     return frozenset(
-        piece.swapcase() + square.translate(TURNED) if side else piece + square for piece, square in placed
+        piece.swapcase() + square.translate(FLIPPED) if side else piece + square for piece, square in placed
     )
 
 

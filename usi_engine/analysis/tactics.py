@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import last_square
+from core_ext.shogi.notation import RANKS
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -148,9 +149,9 @@ def pieces_of(board: Board, side: int) -> list[str]:
 
 def ray(square: str, step: tuple[int, int]) -> Iterator[str]:
     """Yield the squares from a square, without it, to the edge of the board; `step`: files and ranks."""
-    file, rank = int(square[0]) + step[0], "abcdefghi".index(square[1]) + step[1]
+    file, rank = int(square[0]) + step[0], RANKS.index(square[1]) + step[1]
     while 1 <= file <= 9 and 0 <= rank <= 8:
-        yield f"{file}{'abcdefghi'[rank]}"
+        yield f"{file}{RANKS[rank]}"
         file, rank = file + step[0], rank + step[1]
 
 

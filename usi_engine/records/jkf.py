@@ -10,12 +10,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
+from core_ext.shogi.notation import CSA_LETTERS, RANKS
 from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import Fault, FaultyText, RecordError, one_line
 from usi_engine.records.kakinoki import LINE_END
-from usi_engine.records.position import LETTERS, NAMES, PRESETS, Setup, unknown_handicap
+from usi_engine.records.position import NAMES, PRESETS, Setup, unknown_handicap
 from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
 from usi_engine.usi.output import QUOTED, excerpt
 
@@ -90,7 +91,7 @@ def start_of(initial: Any) -> str:
             if (count or 0) not in range(1 if name == "OU" else 19):
                 text = f"{name}: {excerpt(str(count))}"
                 raise ValueError(_("not a number of pieces: '{text}'").format(text=text))
-            setup.hands[white][LETTERS[name][-1]] += count or 0
+            setup.hands[white][CSA_LETTERS[name][-1]] += count or 0
     setup.turn = int(is_white(data["color"]))
     return setup.sfen()
 
@@ -171,7 +172,7 @@ def usi_of(move: dict[str, Any], board: Board) -> str:
     if move.get("color") not in (None, board.turn):
         raise ValueError(_("a move of the other side"))
     to = board.peek()[2:4] if move.get("same") and not move.get("to") else square_of(move["to"])
-    letter = LETTERS[move["piece"]]
+    letter = CSA_LETTERS[move["piece"]]
     if not move.get("from"):
         if move.get("relative") not in (None, "", "H"):
             raise ValueError(_("not a drop, but `from` is missing"))
@@ -190,7 +191,7 @@ def square_of(place: dict[str, Any]) -> str:
     x, y = place["x"], place["y"]
     if x not in LINES or y not in LINES:
         raise KeyError
-    return f"{x}{'abcdefghi'[y - 1]}"
+    return f"{x}{RANKS[y - 1]}"
 
 
 def milliseconds_of(time: dict[str, Any]) -> int:
@@ -241,7 +242,7 @@ def initial_of(start: str) -> dict[str, Any]:
         if named.split()[:3] == start.split()[:3]:
             return {"preset": preset}
     board = load_core().board(start)
-    columns = [[square(board.piece_at(f"{x}{rank}") or "") for rank in "abcdefghi"] for x in LINES]
+    columns = [[square(board.piece_at(f"{x}{rank}") or "") for rank in RANKS] for x in LINES]
     hands = [{NAMES[letter]: board.hand(color).get(letter, 0) for letter in "PLNSGBR"} for color in (0, 1)]
     return {"preset": "OTHER", "data": {"color": board.turn, "board": columns, "hands": hands}}
 
@@ -285,7 +286,7 @@ def end_name(node: Node) -> str:
 
 def place_of(square: str) -> dict[str, int]:
     """Return a square in USI as JKF has it."""
-    return {"x": int(square[0]), "y": "abcdefghi".index(square[1]) + 1}
+    return {"x": int(square[0]), "y": RANKS.index(square[1]) + 1}
 
 
 def comments_of(comment: str | None) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from core_ext.shogi.ki2 import PIECES
-from core_ext.shogi.notation import CSA_PIECES, NARROW
+from core_ext.shogi.notation import CSA_LETTERS, CSA_PIECES, NARROW, RANKS
 from usi_engine.language import _
 from usi_engine.usi.output import excerpt
 from usi_engine.usi.protocol import START_SFEN
@@ -22,9 +22,8 @@ from usi_engine.usi.protocol import START_SFEN
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# CSA's names of the pieces by the letters of sfen, and the letters by names.
+# CSA's names of the pieces by the letters of sfen.
 NAMES = CSA_PIECES
-LETTERS = {name: letter for letter, name in NAMES.items()}
 FULL_SET = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}  # in the order of an sfen's hands
 START = START_SFEN.partition(" ")[0]
 SQUARES = [[f"{x}{y}" for x in range(9, 0, -1)] for y in range(1, 10)]  # by ranks, as an sfen names them
@@ -76,14 +75,14 @@ class Setup:
         hand = self.hands[white]
         if square == "00" and name == "AL":
             self._takes_rest = hand
-        elif name not in LETTERS or (name == "OU" and square == "00"):
+        elif name not in CSA_LETTERS or (name == "OU" and square == "00"):
             raise ValueError(_("no such piece: '{text}'").format(text=square + name))
         elif square == "00":
-            hand[LETTERS[name][-1]] += 1
+            hand[CSA_LETTERS[name][-1]] += 1
         elif "0" in square or square in self.board:
             raise ValueError(_("not an empty square: '{text}'").format(text=square + name))
         else:
-            self.board[square] = LETTERS[name].lower() if white else LETTERS[name]
+            self.board[square] = CSA_LETTERS[name].lower() if white else CSA_LETTERS[name]
 
     def sfen(self) -> str:
         """Return the position as sfen with its hands in the order of USI. ValueError if there are too many pieces."""
@@ -101,7 +100,7 @@ class Setup:
         return f"{board} {'bw'[self.turn]} {hands or '-'} 1"
 
     def _remove(self, square: str, name: str) -> None:
-        if name not in LETTERS or self.board.get(square, "").upper() != LETTERS[name]:
+        if name not in CSA_LETTERS or self.board.get(square, "").upper() != CSA_LETTERS[name]:
             raise ValueError(_("no such piece: '{text}'").format(text=square + name))
         del self.board[square]
 
@@ -129,7 +128,7 @@ def position_lines(board: Board) -> list[str]:
     """Return the lines of a position, the last one with the side to move."""
     lines = ["PI"]
     if board.sfen().partition(" ")[0] != START:
-        pieces = [[board.piece_at(f"{x}{rank}") or "" for x in range(9, 0, -1)] for rank in "abcdefghi"]
+        pieces = [[board.piece_at(f"{x}{rank}") or "" for x in range(9, 0, -1)] for rank in RANKS]
         lines = [f"P{y}{''.join(map(cell, rank))}" for y, rank in enumerate(pieces, 1)]
     for color, mark in enumerate("+-"):
         if hand := board.hand(color):
