@@ -1,7 +1,5 @@
 """Fixtures shared by all tests. Positions and random walks are plain functions in tests/positions.py."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Damage to valid files, for the tests of every reader."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

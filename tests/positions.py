@@ -1,7 +1,5 @@
 """Positions for the tests: fixed ones, seeded random walks, flipped and mirrored positions; values of pieces."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

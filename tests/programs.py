@@ -1,7 +1,5 @@
 """The repository; running Python or the program as another process; measuring time on a loaded machine."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

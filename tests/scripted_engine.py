@@ -8,8 +8,6 @@ the process, `hang` reads and answers nothing any more, `leave` ends it as soon 
 `go ponder` waits for `ponderhit` or `stop` and takes its answer then; without an answer left, a search resigns.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

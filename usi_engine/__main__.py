@@ -1,7 +1,5 @@
 """The program `usi_engine`: speaks USI without arguments, otherwise runs them as commands."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

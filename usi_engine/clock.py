@@ -1,7 +1,5 @@
 """Time controls, and the clock of a game. All times are in milliseconds; sides are 0 (Black) and 1 (White)."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Text in columns of a terminal, in which Japanese letters take two."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from unicodedata import east_asian_width

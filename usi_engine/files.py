@@ -1,7 +1,5 @@
 """Files that stay whole whatever ends the program: atomic writes, and rows that a later run continues."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

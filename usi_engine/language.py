@@ -3,8 +3,6 @@
 gettext catalogs hold the Japanese texts. USI output and files for other programs are never translated.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -3,8 +3,6 @@
 Other systems refuse the allocation, so nothing is checked there.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import suppress

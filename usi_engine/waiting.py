@@ -3,8 +3,6 @@
 Only the main thread gets it, while it runs Python code; on Windows only between two waits.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Each process makes a state once with `set_up` and gives it to `do` with every ta
 their module; tasks and results are pickled. The processes are on this machine, or workers of a Dask cluster.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -8,8 +8,6 @@ NodesTime N it counts N nodes as a millisecond of its clock, so that a match at 
 the machine does; the clock begins with the main time of a game's first `go`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A runner for tests of the benches."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """The round robin of the levels."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Speed benches count correctly and report wrong counts. The rates are not tested."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import ModuleType

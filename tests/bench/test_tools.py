@@ -1,7 +1,5 @@
 """Openings, the signature, punctuality, and the command line of every bench."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The engine with its constants as options."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """`usi_engine book`: backed-up values, order of expansion, books from games and from search, resuming, show."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

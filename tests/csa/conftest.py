@@ -1,7 +1,5 @@
 """A client with a scripted engine against a scripted server."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """An engine without a process: it answers each search at once with the first legal move."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.csa.server import START_POSITION, summary

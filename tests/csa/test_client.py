@@ -1,7 +1,5 @@
 """The client against a scripted server: every end of a game, cut lines, refusals, clocks, comments."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The command line of `usi_engine csa`, and a game of this engine with it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A game on a server: positions, moves in CSA and USI, an engine's answers at odd times; its record."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Servers that break the protocol. The client neither hangs nor loses a record nor ends a game by itself."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from dataclasses import replace

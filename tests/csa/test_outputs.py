@@ -1,7 +1,5 @@
 """A log, a terminal, an engine's messages and signals do not delay a game, and do not lose its record."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

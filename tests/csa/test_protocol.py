@@ -1,7 +1,5 @@
 """The protocol's text, lines to events; the connection: keep-alive, silence, text in pieces."""
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import time

@@ -3,8 +3,6 @@
 The folder is copied, so that its logs stay with the test. It needs Ruby with WEBrick.
 """
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess

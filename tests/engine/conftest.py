@@ -1,7 +1,5 @@
 """Engines to talk to, shared by the tests of this folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

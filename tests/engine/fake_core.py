@@ -1,7 +1,5 @@
 """A core with a scripted search: a test sets values, moves and times. The board is real."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

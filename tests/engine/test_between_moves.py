@@ -1,7 +1,5 @@
 """Work between the searches of a game must not cost later moves their time."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Opening books: .db in memory and on the disk, .sbk, .bin; flipped positions; the choice of a move; play."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Truncated files, full disks, concurrent starts, the longest games, free memory."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

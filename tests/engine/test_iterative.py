@@ -1,7 +1,5 @@
 """Iterative deepening: aspiration windows, the end of a search, and the result of an interrupted one."""
 
-from __future__ import annotations
-
 import threading
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """Long runs: rows of JSON that a later run continues, progress."""
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

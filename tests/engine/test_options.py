@@ -1,7 +1,5 @@
 """Options and arguments: declarations, clamping, refusals, commands and numbers on the command line."""
 
-from __future__ import annotations
-
 import os
 import re
 from argparse import ArgumentTypeError

@@ -1,7 +1,5 @@
 """Engine processes: info lines, answers as events, and processes that do not behave as engines."""
 
-from __future__ import annotations
-
 import os
 import queue
 import subprocess

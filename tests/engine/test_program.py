@@ -1,7 +1,5 @@
 """The program as a process: its start, its command line, its standard streams."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

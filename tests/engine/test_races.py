@@ -1,7 +1,5 @@
 """Commands that arrive as a search ends: in any order every go has exactly one answer, and nothing hangs."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

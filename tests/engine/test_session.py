@@ -1,7 +1,5 @@
 """Answers and info lines of an engine with a scripted search."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

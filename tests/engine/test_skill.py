@@ -1,7 +1,5 @@
 """Levels: moves considered, errors, and play of the engine."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

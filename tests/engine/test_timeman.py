@@ -1,7 +1,5 @@
 """Time management: no move uses more than it has, and the time lasts for a whole game; clock and stop of one go."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import time

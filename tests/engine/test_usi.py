@@ -1,7 +1,5 @@
 """USI: lines that are read and printed, conversations with a scripted and the real core, answering times."""
 
-from __future__ import annotations
-
 import io
 import textwrap
 import time

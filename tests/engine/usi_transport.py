@@ -3,8 +3,6 @@
 Every test checks that each bestmove and pv is legal in the position that was sent.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import re

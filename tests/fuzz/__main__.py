@@ -1,7 +1,5 @@
 """`python -m tests.fuzz`: fuzz conversations and readers; a failure is printed with its seed."""
 
-from __future__ import annotations
-
 import argparse
 import faulthandler
 import random

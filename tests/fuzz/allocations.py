@@ -3,8 +3,6 @@
 `python -m tests.fuzz.allocations` prints how many allocations each piece of work makes; `--step N` tries each N-th.
 """
 
-from __future__ import annotations
-
 import argparse
 import faulthandler
 import io

@@ -1,7 +1,5 @@
 """Conversations with the real program, checked line by line: it answers as it must and never dies."""
 
-from __future__ import annotations
-
 import os
 import random
 import time

@@ -5,8 +5,6 @@ build/fuzz/READER, where the next run goes on. `--keep` writes back the small pa
 Only Python is instrumented: in the core the fuzz is blind. A crash, a hang of ten seconds or 2 GB ends the run.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

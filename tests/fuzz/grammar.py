@@ -1,7 +1,5 @@
 """Random USI lines, positions and games: correct ones, ones with mistakes, and noise."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

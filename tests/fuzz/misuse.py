@@ -5,8 +5,6 @@ call, on objects without `__init__` and after a second one. Any exception is an 
 `make fuzz-sanitize` runs it under AddressSanitizer.
 """
 
-from __future__ import annotations
-
 import argparse
 import faulthandler
 import gc

@@ -3,8 +3,6 @@
 Two engines play all games. Each line of the log is one game; an interrupted run continues after the last line.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

@@ -1,7 +1,5 @@
 """The readers of outside text and files, each as a function of bytes: it returns, or a fault of the program raises."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 from collections.abc import Callable, Iterable

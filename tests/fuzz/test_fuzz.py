@@ -1,7 +1,5 @@
 """A few seconds of fuzzing with a fixed seed and two games of the soak; the slow tests take a fresh seed."""
 
-from __future__ import annotations
-
 import random
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A search with four threads under ThreadSanitizer: `make threads`. A report on stderr, or a status, ends it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Random games and their training positions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Random games, their positions and corpora, trainers with random weights."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence

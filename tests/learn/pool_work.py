@@ -1,7 +1,5 @@
 """Work for the tests of the pool, which worker processes import by name."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Work on a Dask cluster: a scheduler and two workers as processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

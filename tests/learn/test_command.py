@@ -1,7 +1,5 @@
 """The learn commands, from games to weights."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The corpus: split by game, deduplicated, shuffled, reproducible to the bit."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from math import exp, log

@@ -1,7 +1,5 @@
 """Damaged and foreign files, a full disk, numbers out of range: one line, an exit status, and nothing destroyed."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import os

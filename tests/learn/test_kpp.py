@@ -1,7 +1,5 @@
 """KPP weights: training runs, weights in play against the float model, warm starts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

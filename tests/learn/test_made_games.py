@@ -1,7 +1,5 @@
 """Games made of games, new scores and off-game positions: resumable, reproducible, with the faults named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

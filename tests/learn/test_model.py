@@ -1,7 +1,5 @@
 """The float model: gradients, targets, two threads, symmetry."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

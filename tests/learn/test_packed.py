@@ -1,7 +1,5 @@
 """Packed positions: round trips, agreement with rsshogi, damage as faults."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Packed games: round trips, agreement with a slow decoder, damage, resumed files."""
 
-from __future__ import annotations
-
 import errno
 import lzma
 import random

@@ -1,7 +1,5 @@
 """Work in processes: order of results, errors, clean end."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Conversion of games to training positions: which are kept, with which scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

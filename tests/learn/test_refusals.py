@@ -1,7 +1,5 @@
 """Commands that are refused: one line names the fault, and no file is changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Self-play: resumable, reproducible, in order, varied."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Games from files: the text format, and other programs' records."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import lzma

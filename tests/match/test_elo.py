@@ -1,7 +1,5 @@
 """Elo, error bars and the sequential test."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """Matches of USI engines: colours and pairs, clocks, adjudication, engines that fail, resumed matches."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """Tuning of options by games."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mate on the command line: positions, files, standard input, records; go mate."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

@@ -1,7 +1,5 @@
 """Second solutions of mate problems: which other checks mate too, the class of each, and `usi_engine mate --all`."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

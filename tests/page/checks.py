@@ -1,7 +1,5 @@
 """Checks of every page (no overflow, named and large controls, contrast AA), and moves by keyboard."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Page
 
 # Controls without an accessible name, or smaller than 24 pixels (WCAG 2.2, 2.5.8).

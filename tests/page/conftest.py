@@ -1,7 +1,5 @@
 """A browser, and pages that it opens. The tests of this folder need Playwright and Chromium: `make test-page`."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

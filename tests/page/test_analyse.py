@@ -1,7 +1,5 @@
 """The place Analyse in a browser, against the program as it is started."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The analysis page in a browser."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

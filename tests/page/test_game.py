@@ -1,7 +1,5 @@
 """The places Play and My games, in a browser that is connected to the program as it is started."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A position set up by hand, in a browser, from the places Play and Analyse."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """The place Analyse without a browser: its tree, what it refuses, its searches and files."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing

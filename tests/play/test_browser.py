@@ -1,7 +1,5 @@
 """The game in the browser without a browser: what pages may ask for, what changes, what is refused."""
 
-from __future__ import annotations
-
 import json
 import queue
 import re

@@ -1,7 +1,5 @@
 """Moves as people type them."""
 
-from __future__ import annotations
-
 import pytest
 
 from core_ext.board import Board

@@ -1,7 +1,5 @@
 """The board as rows of cells and as text."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

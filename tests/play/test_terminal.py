@@ -1,7 +1,5 @@
 """Games on a terminal: colours; questions at the start."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Words of the dialogue: Japanese and short forms, suggestions, questions at the start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

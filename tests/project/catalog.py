@@ -4,8 +4,6 @@
 docs/usi.ja.md is missing or has another default or range. Also lists Japanese texts that nothing shows.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import re

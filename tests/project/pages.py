@@ -1,7 +1,5 @@
 """The project's pages, and functions that find commands, links and option rows in them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

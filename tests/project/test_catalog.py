@@ -1,7 +1,5 @@
 """Japanese texts of the program: placeholders, width, language of each command."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """What all commands share: the end by Ctrl-C, names of files with control characters."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Each write of each writer fails once, as on a full disk: one line names the file, and no half file is left."""
 
-from __future__ import annotations
-
 import builtins
 import errno
 import io

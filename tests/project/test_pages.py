@@ -1,7 +1,5 @@
 """Links in the pages lead somewhere, the option tables are right, commands of the READMEs and programs run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

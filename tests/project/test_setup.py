@@ -1,7 +1,5 @@
 """setup.py and bootstrap.py: modules, compiler and processor."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

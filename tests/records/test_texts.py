@@ -3,8 +3,6 @@
 tests/data/record_texts has a file for each format. A line `=== JSON` before each text has what it is read as.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

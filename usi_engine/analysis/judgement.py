@@ -7,8 +7,6 @@ that after the move: at least 0, and 0 for the search's own move. The grades and
 percentage points) are ShogiHome's defaults: 緩手, 疑問手, 悪手, 大悪手.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ forms, one comment line each (`*` begins a comment in KIF):
 Comments of the record are kept, those of an earlier analysis are replaced.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Words of an analysis in the language of messages: values, sides, grades, headers, ends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from usi_engine import language

@@ -1,7 +1,5 @@
 """Contents of a book: moves by position, in any file format."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol

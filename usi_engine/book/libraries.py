@@ -1,7 +1,5 @@
 """Books that other libraries read: .sbk of ShogiGUI and ShogiHome (rsshogi), .bin of Apery (cshogi and rsshogi)."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

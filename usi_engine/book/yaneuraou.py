@@ -10,8 +10,6 @@ counts. A small file is read into memory. A large file is searched on the disk a
 positions, as YaneuraOu writes it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ A short search errs by tens of centipawns, more than opening moves differ, and p
 value of a move is the mean of its own search value and the value backed up from the positions after it.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Output that must not delay or end a game: a thread of its own writes it."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

@@ -1,7 +1,5 @@
 """Game after game on one account: connection, login, agreement, records, reconnection."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import queue

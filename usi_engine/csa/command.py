@@ -1,7 +1,5 @@
 """`usi_engine csa`: the command line of the CSA client."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

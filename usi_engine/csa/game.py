@@ -1,7 +1,5 @@
 """One game on a CSA server: events of the server and the engine, and the answers to them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 

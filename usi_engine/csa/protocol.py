@@ -3,8 +3,6 @@
 Protocol: http://www2.computer-shogi.org/protocol/ (tcp_ip_server_121.html).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

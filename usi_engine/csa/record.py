@@ -1,7 +1,5 @@
 """Games of a server as CSA records, written while they are played."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ An architecture is made of four independent parts: a set of input features, the 
 the inputs of the dense layers), a selector of the layer stack, and the sizes of the dense layers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

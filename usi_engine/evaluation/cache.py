@@ -8,8 +8,6 @@ The environment variable `KOMADORI_CACHE` sets the folder; empty: no cache. The 
 `%LOCALAPPDATA%\\komadori` on Windows.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

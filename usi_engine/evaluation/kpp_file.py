@@ -15,8 +15,6 @@ words of a king's block are zero. A block of 16-bit words stores all low bytes b
 added to each word, so that the high bytes of small words are zero whatever their sign.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import lzma

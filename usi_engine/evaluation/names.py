@@ -1,7 +1,5 @@
 """Names of the evaluations, and reading of their files: a size limit, and errors that name the file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase

@@ -11,8 +11,6 @@ of bytes, signed LEB128. Text and hashes are those of YaneuraOu (2018 form: Y. N
 architecture; it is not checked, because public networks carry others and YaneuraOu only warns.
 """
 
-from __future__ import annotations
-
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence

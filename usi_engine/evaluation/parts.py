@@ -5,8 +5,6 @@ number, and may have some for the squares of the kings, in the bucket of its own
 of both hands, by the zones of both kings, by the progress of the game, or by several of these.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """USI commands as arguments of the program, their faults, and the help of the program."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """The USI loop: one thread reads lines and posts commands, the session carries them out."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The lines that report a search: `info` and `bestmove`."""
 
-from __future__ import annotations
-
 from usi_engine.search.results import Analysis, PlayResult, Score
 from usi_engine.usi.output import Writer
 

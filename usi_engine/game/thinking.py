@@ -1,7 +1,5 @@
 """One go from its start to its bestmove."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from usi_engine.core import sentence_of

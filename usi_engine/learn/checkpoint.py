@@ -1,7 +1,5 @@
 """The checkpoint of a training run, from which the run resumes."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import struct

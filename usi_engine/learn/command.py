@@ -3,8 +3,6 @@
 run(Train...(corpus="corpus", network="SFNN_ka2_1024_7_64_k3k3", out="nn.bin"))
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

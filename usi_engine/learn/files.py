@@ -1,7 +1,5 @@
 """Output files of training, which never replace a file of another kind."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

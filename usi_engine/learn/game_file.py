@@ -1,7 +1,5 @@
 """Files of games that a run appends to: text (.tsv) or packed games (.games). An interrupted run resumes at the end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Training of KPP weights: the model from weights and back, learning rates, steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

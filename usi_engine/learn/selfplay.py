@@ -4,8 +4,6 @@ The seed and the number of a game determine its random choices and the networks 
 at the end of its file.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """A training run: steps with a log, figures of each epoch, checkpoints, and weights with a card."""
 
-from __future__ import annotations
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

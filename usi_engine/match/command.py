@@ -1,7 +1,5 @@
 """`usi_engine match A B ...`: games between USI engines, and tuning of an engine's options by games."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import sys

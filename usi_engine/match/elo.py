@@ -1,7 +1,5 @@
 """Elo, confidence intervals and the sequential probability ratio test (SPRT) of a match."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

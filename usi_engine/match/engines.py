@@ -1,7 +1,5 @@
 """The engines of a match as the command line names them: commands, options and limits."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -4,8 +4,6 @@ An engine that ends, does not answer, oversteps its time or plays an illegal mov
 replaced before the next one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

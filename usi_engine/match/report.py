@@ -1,7 +1,5 @@
 """Results of a match: standings, lines of text, the page, and the games as records."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace

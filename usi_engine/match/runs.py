@@ -1,7 +1,5 @@
 """Long runs of games: openings, rows of a folder that only the same conditions continue, and workers."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator

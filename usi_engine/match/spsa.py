@@ -5,8 +5,6 @@ value (more at the beginning). A pair of games from one opening, with both colou
 that won. Pairs at the same time are played around the same values.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import random

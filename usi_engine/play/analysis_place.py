@@ -1,7 +1,5 @@
 """The place Analyse: a board on which one moves freely, its variations, and the analysis of the whole game."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial

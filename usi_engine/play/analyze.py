@@ -1,7 +1,5 @@
 """`usi_engine analyze --browser [GAME]`: the place Analyse of the page, with a game on its board."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`usi_engine play --browser`: serves the page with its places until Ctrl-C."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -10,8 +10,6 @@ The page has places (play, analyse, my games). To add one:
 4. In `data/page`, add a `<section id="NAME">` to app.html and a module with the functions of `PLACES` to app.js.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import secrets

@@ -1,7 +1,5 @@
 """`usi_engine play`: a game against the engine in the terminal."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import io

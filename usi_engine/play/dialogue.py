@@ -1,7 +1,5 @@
 """The dialogue of a game: reads commands and moves, lets the engine answer, shows what happens."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 A header line `Komadori：{...}` has what KIF has no place for: settings, clock, end. Another program may read the files.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

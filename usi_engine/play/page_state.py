@@ -1,7 +1,5 @@
 """The data of a game for the page."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

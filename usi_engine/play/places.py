@@ -1,7 +1,5 @@
 """Places of the page beside the game: the saved games, and the user's preferences."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Games saved and resumed, in any record format, by the file's suffix."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Pages act on it, each on a thread of the server; the engine answers on its own thread. One lock guards the game.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

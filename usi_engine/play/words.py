@@ -1,7 +1,5 @@
 """Words of the dialogue: commands and answers, their Japanese and short forms, the list of commands, suggestions."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata

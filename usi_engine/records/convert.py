@@ -1,7 +1,5 @@
 """`usi_engine convert GAME...`: converts game records from one format to another."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

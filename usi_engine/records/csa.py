@@ -3,8 +3,6 @@
 A comment of a record is a line `'*TEXT`; other lines that begin with `'` are notes, which readers skip.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How games end: one table with the words of rules, formats and languages, and the winner that each word tells."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

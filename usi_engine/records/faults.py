@@ -1,7 +1,5 @@
 """Faults of game records: line, number of the move, quoted text, reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from usi_engine.core import translated

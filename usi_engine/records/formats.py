@@ -3,8 +3,6 @@
 Every record that is written is read back and compared in what its format can hold.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 import time

@@ -4,8 +4,6 @@ KIF has a numbered line for each move, `1 ７六歩(77)   ( 0:03/00:00:03)`; KI2
 △３四歩 ▲６八金右`, six in a line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Games as USI text, one a line."""
 
-from __future__ import annotations
-
 import re
 
 from core_ext.shogi.notation import PASS, PASSES

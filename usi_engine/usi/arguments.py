@@ -3,8 +3,6 @@
 The types raise ArgumentTypeError, which quotes the text and names the range.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections.abc import Callable, Iterable

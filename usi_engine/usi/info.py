@@ -1,7 +1,5 @@
 """Reader of an engine's info lines: the lines of a search so far."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from itertools import takewhile

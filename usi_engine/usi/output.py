@@ -1,7 +1,5 @@
 """Output: USI in whole lines of UTF-8, flushed, from any thread; foreign text, safe for a terminal."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

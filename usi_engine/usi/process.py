@@ -3,8 +3,6 @@
 A thread reads its output: it sets the events of the handshake and posts each `bestmove`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue

@@ -1,7 +1,5 @@
 """Positions of random games with their texts, and a corpus of random games. The tests of this folder need PyTorch."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A network in PyTorch: its values are those of play, its gradient that of autograd, on every way through it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

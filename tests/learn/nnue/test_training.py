@@ -1,7 +1,5 @@
 """Training runs of networks: order of positions, rates, checkpoints, several processes, figures, files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The device that trains, its recorded steps, and the processes that share a training under torchrun."""
 
-from __future__ import annotations
-
 import atexit
 import os
 from collections.abc import Callable, Iterable

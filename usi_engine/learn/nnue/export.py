@@ -1,7 +1,5 @@
 """Conversion between the weights of a training and nn.bin."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ run file by file from 1a; every table is seen from the perspective of one side, 
 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

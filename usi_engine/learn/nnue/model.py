@@ -6,8 +6,6 @@ autograd. Rounding passes the gradient through (straight-through estimator: Y. B
 arXiv:1308.3432).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ The recipe: quiet positions mirrored at random, a warm-up and a cosine schedule 
 transformer alone, and quantisation-aware last steps, with weights and activations rounded as in play.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterable, Iterator
