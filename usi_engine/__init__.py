@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'usi_engine' has no attribute '{name}'")
     home = _HOMES[name]
-    if home.startswith("core_ext."):
+    if home.startswith(("core_ext.", "usi_engine.learn.", "usi_engine.records.")):
         import_module("usi_engine.core").load_core()  # CoreError if this processor lacks an instruction set
     return getattr(import_module(home), name)
 

@@ -3,20 +3,15 @@
 Sides are 0 (Black) and 1 (White).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from core_ext.shogi.notation import PASSES
 from usi_engine.clock import Clock, TimeControl
 from usi_engine.core import board_after
 from usi_engine.language import _
 from usi_engine.usi.protocol import STARTPOS, position_words
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 
 class MoveError(ValueError):

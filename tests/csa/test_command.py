@@ -9,7 +9,6 @@ import pytest
 
 from tests.csa.server import Server, Talk
 from tests.programs import ROOT
-from usi_engine.core import CoreError
 from usi_engine.csa import command
 from usi_engine.csa.command import main, make_settings, read_address, read_arguments, read_options, read_password
 
@@ -63,17 +62,6 @@ def test_options_and_settings() -> None:
     assert make_settings(chosen).keep_alive == 31.0
     with pytest.raises(SystemExit):
         read_arguments([*LEAST, "--option", "Threads"])
-
-
-def test_the_core_is_loaded_before_the_login(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def lacking() -> None:
-        raise CoreError("this build needs a processor with AVX2")
-
-    monkeypatch.setattr(command, "load_core", lacking)
-    assert command.main(["--user", "us", "--password", "secret", "127.0.0.1:1"]) == 1
-    assert capsys.readouterr().err == "this build needs a processor with AVX2\n"
 
 
 OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # set by make sanitize

@@ -6,8 +6,6 @@ everything that the results depend on: limits, threads, table size, evaluation, 
 outputs use them too. A damaged file never stops a run: invalid lines are skipped, and only regular files are read.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
@@ -15,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from core_ext.board import Board
 from usi_engine import __version__
 from usi_engine.analysis.judgement import judge
 from usi_engine.api.engine import Engine
@@ -29,9 +28,6 @@ from usi_engine.records.usi_text import MOVE
 from usi_engine.search.results import MOST_NODES, Analysis, Limit, Score, Variation, Watch
 from usi_engine.usi.arguments import DAY, real, spin, whole
 from usi_engine.usi.info import MATE
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 LARGE = 10.0  # points lost: a move whose positions are searched EFFORT times as long, others SMALL_EFFORT times
 EFFORT, SMALL_EFFORT = 10, 3

@@ -1,13 +1,11 @@
 """`usi_engine analyze GAME...`: each move's value, loss and better line; as text, as KIF for GUIs, as HTML pages."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from usi_engine.analysis.analyst import (
     Analyst,
     Limits,
@@ -24,7 +22,7 @@ from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.page import Data, index_text, make_entry, page_text
 from usi_engine.analysis.puzzles import Puzzle, find_puzzles
 from usi_engine.analysis.terminal import print_game
-from usi_engine.core import exit_status, load_core
+from usi_engine.core import exit_status
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.files import user_folder
 from usi_engine.language import _, text_of
@@ -36,9 +34,6 @@ from usi_engine.records.games import Game, read_games
 from usi_engine.search.results import Analysis
 from usi_engine.usi.arguments import Parser, spin
 from usi_engine.usi.output import show
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 DEFAULT_NODES = 300_000
 KIF, HTML = ".kif", ".html"
@@ -146,7 +141,6 @@ def write_file(path: Path, text: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Analyse all games; return 1 if a file was at fault, else 0."""
-    load_core()
     limits = replace(read_limits(args), multipv=args.multipv)
     games = [game for path in args.games for game in read_games(path)]
     outputs = Outputs(args, sum(isinstance(game, Game) for game in games) > 1)

@@ -1,20 +1,15 @@
 """Castles and openings by name: which squares a side's pieces are on, `usi_engine/data/formations.tsv`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from core_ext.shogi.notation import FLIPPED, RANKS
 from usi_engine.analysis.words import is_japanese
 from usi_engine.language import _
 from usi_engine.records.tree import Node, Record
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "formations.tsv"
 KINDS = ("castle", "opening")

@@ -3,15 +3,14 @@
 The templates, styles and scripts are in `usi_engine/data/page`; the page's script draws the JSON made here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
+from core_ext.board import Board
 from core_ext.shogi.ki2 import last_square
 from usi_engine import NAME, __version__, language
 from usi_engine.analysis.formations import Formation, formation_headers, formation_sentences, name_formations
@@ -37,9 +36,6 @@ from usi_engine.records.kif import write_kif
 from usi_engine.records.notation import move_text, name_moves
 from usi_engine.records.tree import Node, Record, Step
 from usi_engine.search.results import Variation
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 Data = dict[str, Any]
 

@@ -5,12 +5,11 @@ that the game found must win MARGIN points more than the second best, in the sea
 EFFORT times its limits. A mate is proved by the mate solver; at each turn but the last no other check may mate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from core_ext.board import Board
 from usi_engine.analysis.analyst import EFFORT, LARGE, SMALL_EFFORT
 from usi_engine.analysis.judgement import judge, percent
 from usi_engine.analysis.words import marked, side_names
@@ -19,9 +18,6 @@ from usi_engine.language import _
 from usi_engine.records.notation import move_text
 from usi_engine.records.tree import Node, Record
 from usi_engine.search.results import Analysis
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 MARGIN = 20.0  # percentage points
 ACCEPTED, LINES = 5.0, 6  # points that a solution may lose; lines searched: with so many solutions it is no puzzle
@@ -32,7 +28,7 @@ MATE_NODES = 1_000_000
 MEGABYTES = 32
 
 # Returns the best lines of a position, which is that after so many moves: with so many times the limits, so many lines.
-Search = Callable[[int, "Board", int, int], Analysis]
+Search = Callable[[int, Board, int, int], Analysis]
 
 
 @dataclass(frozen=True)

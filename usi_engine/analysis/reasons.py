@@ -4,12 +4,10 @@ What is said of material must come out of both searches of a position, if there 
 by the same moves.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from usi_engine.analysis.judgement import black_score, is_by_rule, judge, percent
 from usi_engine.analysis.tactics import (
     PIECE,
@@ -35,9 +33,6 @@ from usi_engine.records.ends import BY_REASON
 from usi_engine.records.notation import move_text
 from usi_engine.records.tree import Node, Step
 from usi_engine.search.results import Analysis
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 EVEN_CHANCE = 50.0  # percent
 BAD = 10.0  # points lost: a move that needs a reason, and is searched ten times as long

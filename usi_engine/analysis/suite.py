@@ -7,15 +7,13 @@ A line has a position and its solution in one of these forms; a line that begins
     sfen MOVE                       with or without `sfen` or `position sfen` before, `startpos moves ... bm MOVE` too
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from usi_engine.analysis.analyst import Analyst, add_limits, in_words, read_limits
 from usi_engine.columns import aligned
 from usi_engine.core import board_of, exit_status
@@ -27,9 +25,6 @@ from usi_engine.records.usi_text import MOVE
 from usi_engine.search.results import Analysis
 from usi_engine.usi.arguments import Parser
 from usi_engine.usi.output import show
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 DEFAULT_NODES = 1_000_000
 WIDTHS = (5, 7, 7, 9, 12, -9, -15, -1)  # of the table's columns

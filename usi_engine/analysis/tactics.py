@@ -4,18 +4,13 @@ A line begins with a move of the side to move of its position. A fork, pin or sk
 capture one of the pieces that it attacks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from core_ext.shogi.ki2 import last_square
 from core_ext.shogi.notation import RANKS
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 Tactic = tuple[str, tuple[str, ...]]
 # Values in pawns. A promoted piece other than a tokin counts as the piece that its captor gets.

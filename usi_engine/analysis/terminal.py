@@ -3,10 +3,10 @@
 On a terminal the lines are cut to its width and grades stand out; elsewhere it is plain text with lines of any length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
 
 from usi_engine.analysis.formations import formation_headers, formation_sentences, name_formations
 from usi_engine.analysis.judgement import GRADES, Judgement, black_score, judge, percent, totals
@@ -28,9 +28,6 @@ from usi_engine.records.notation import NamedMove, move_text, name_moves
 from usi_engine.records.tree import Record, Step
 from usi_engine.usi.output import printable
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 MOVES_SHOWN = 6  # of a better line
 MOVE_COLUMNS, GRADE_COLUMNS, INDENT = 12, 11, 30
 NAME_COLUMNS, SIDE_COLUMNS = 16, 9  # of the totals
@@ -43,8 +40,6 @@ Line = tuple[str, str, str]  # text, style, the word that has the style (empty: 
 
 def print_game(game: Game, puzzles: Sequence[Puzzle] = ()) -> None:
     """Print the whole text of an analysed game."""
-    from rich.console import Console  # noqa: PLC0415  (slow to import)
-
     console = Console(highlight=False, markup=False, emoji=False)
     for line in format_lines(game, console.width if console.is_terminal else 0):
         print_line(console, *line)
@@ -55,8 +50,6 @@ def print_game(game: Game, puzzles: Sequence[Puzzle] = ()) -> None:
 
 def print_line(console: Console, text: str, style: str, word: str) -> None:
     """Print a line that is not wrapped."""
-    from rich.text import Text  # noqa: PLC0415
-
     line = Text(printable(text))
     line.highlight_words([word or text], style)
     console.print(line, soft_wrap=True)

@@ -1,14 +1,12 @@
 """`usi_engine book build` makes a book from games, from our own search or from both; `book show` shows a position."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from usi_engine import __version__
 from usi_engine.analysis.analyst import Analyst, Limits, add_limits, read_limits
 from usi_engine.book.book_player import BookPlayer, allowed, open_book, rules_of
@@ -28,9 +26,6 @@ from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import printable, show
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000

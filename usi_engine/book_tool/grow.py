@@ -1,18 +1,15 @@
 """Positions and values of a new book: from game records, our own search, or both."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
+from core_ext.board import Board
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book_tool.tree import Candidate, Position, Tree
-from usi_engine.core import load_core
 from usi_engine.files import INVALID, KeptRows, OtherRowsError
 from usi_engine.language import _
 from usi_engine.progress import POSITIONS, Progress
@@ -20,11 +17,8 @@ from usi_engine.records.games import Game
 from usi_engine.search.results import Score, Variation
 from usi_engine.usi.info import MAX_EVALUATION
 
-if TYPE_CHECKING:
-    from core_ext.board import Board
-
 # A position of the games as sfen, and how often each of its moves was played.
-PlayedMoves: TypeAlias = "tuple[str, Counter[str]]"
+PlayedMoves = tuple[str, Counter[str]]
 # Cost of a move in the order of expansion, in centipawns; greater values make the book broader and shallower.
 PLY_COST = 10
 # Positions expanded per round: the minimum, and the share of the book. After a round all values are backed up again.
@@ -37,7 +31,7 @@ def count_moves(games: Iterable[Game], plies: int, min_games: int) -> list[Playe
     """Return the positions with the moves that at least `min_games` games played within their first `plies` plies."""
     found: dict[str, PlayedMoves] = {}
     for game in games:
-        board = load_core().board(game.start)
+        board = Board(game.start)
         for move in game.moves[:plies]:
             sfen = board.sfen()
             found.setdefault(position_key(sfen), (sfen, Counter()))[1][move] += 1
@@ -99,7 +93,7 @@ class Searcher:
 
     def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
         """Return the position with its best moves or, if `counts` names moves, with these and the best move."""
-        board, lines = load_core().board(sfen), self._journal.get(sfen)
+        board, lines = Board(sfen), self._journal.get(sfen)
         wanted = tuple(counts or ())
         if lines is None or not is_complete(lines, board, wanted, 0 if counts else self._line_count(board.ply)):
             lines = self._search(board, wanted)
@@ -129,7 +123,7 @@ def is_complete(lines: Sequence[Variation], board: Board, moves: Sequence[str], 
 
 def make_position(sfen: str, lines: Sequence[Variation], counts: Counter[str]) -> Position:
     """Return the position with the moves of these lines."""
-    found, board = list[Candidate](), load_core().board(sfen)
+    found, board = list[Candidate](), Board(sfen)
     for line in lines:
         board.push(line.move)
         reply = line.pv[1] if len(line.pv) > 1 else ""

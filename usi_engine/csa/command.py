@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from usi_engine.core import INTERRUPTED, CoreError, load_core
+from usi_engine.core import INTERRUPTED, CoreError
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.files import make_folder
@@ -198,7 +198,6 @@ def play(args: argparse.Namespace, outputs: Outputs) -> int:
     """Log in and play. Return 1 if a record could not be written. UsageError, SessionError, EngineError, CoreError,
     OSError.
     """
-    load_core()  # the rules: fails before the login
     client = Client(make_settings(args), outputs.note, outputs.log)
     os.environ.pop(args.password_env or "", None)  # an engine gets a copy of the environment
     make_folder(args.records)  # fails before the first game

@@ -5,17 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from core_ext.board import BLACK, WHITE, Board
-from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
+from core_ext.engine import Evaluation, RootLine, StopToken, Table, Worker, set_tunable, tunable
 from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.settings import PlayRules
 from usi_engine.rules import End, Lead, end_by_rule
 from usi_engine.search.iterative import iterative_deepening
-
-if TYPE_CHECKING:
-    from core_ext.engine import Evaluation, RootLine
+from usi_engine.usi.info import INFINITE, MATE_BOUND, MAX_DEPTH
 
 # Size of the TT: ten entries per node of one search, at least TABLE_MEGABYTES.
 TABLE_MEGABYTES = 8

@@ -1,13 +1,11 @@
 """`usi_engine mate WHAT`: finds mates in a position, in problems from a file or standard input, in game records."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import Kind, SecondSolution
 from usi_engine.core import board_of, exit_status, typed_board
@@ -21,9 +19,6 @@ from usi_engine.records.notation import name_moves
 from usi_engine.records.position import HANDICAP_NAMES
 from usi_engine.usi.arguments import Parser, whole
 from usi_engine.usi.output import show
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 RECORDS = ("kif", "ki2", "csa", "jkf")
 

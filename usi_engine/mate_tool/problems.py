@@ -5,8 +5,6 @@ separated by tabs: length in plies, sfen, a solution. Empty lines are skipped; `
 space, begins a comment.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,21 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from threading import Event, Lock
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
+from core_ext.engine import MateSolver, StopToken
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.second_solutions import CUSTOMARY, SecondSolution, SecondSolutionSearch
 from usi_engine.columns import aligned
-from usi_engine.core import board_of, load_core
+from usi_engine.core import board_of
 from usi_engine.language import _
 from usi_engine.memory import check_free
 from usi_engine.progress import Progress
 from usi_engine.usi.output import excerpt
 from usi_engine.waiting import result_of
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import MateSolver, StopToken
 
 WIDTHS = (6, 10, 10, 9, 11, 12, 7, 9, 8, 13, 10, 10)  # of the table's columns
 
@@ -170,12 +165,12 @@ class Solvers:
         check_free(limits.hash)
         self.count = min(limits.threads, problems, limits.hash)
         self._shares = ThreadShares(limits.threads, problems)
-        core, self._limits, self._is_only_problem = load_core(), limits, problems == 1
+        self._limits, self._is_only_problem = limits, problems == 1
         self._interrupted = Event()
-        self._stops = [core.stop_token() for _solver in range(self.count)]
-        self._idle = SimpleQueue[tuple["MateSolver", "StopToken"]]()
+        self._stops = [StopToken() for _solver in range(self.count)]
+        self._idle = SimpleQueue[tuple[MateSolver, StopToken]]()
         for stop in self._stops:
-            self._idle.put((core.mate_solver(limits.hash // self.count, stop), stop))
+            self._idle.put((MateSolver(limits.hash // self.count, stop), stop))
 
     def attempt(self, problem: MateProblem) -> MateResult:
         """Solve one problem with an idle solver and verify the mate."""

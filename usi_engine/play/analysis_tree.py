@@ -1,21 +1,15 @@
 """The record that the place Analyse shows: a tree of moves with numbered nodes, one of which is on the board."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from usi_engine.analysis.formations import Formation, formation_sentences, name_formations
 from usi_engine.analysis.judgement import judge
 from usi_engine.analysis.page import Data, judged_data, place_data, position_data
 from usi_engine.analysis.words import side_names
-from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.tree import Node, Record, Step
 from usi_engine.rules import MoveError
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 MOST_NODES = 5000
 
@@ -39,7 +33,7 @@ class AnalysisTree:
 
     def board(self, node: Node) -> Board:
         """Return the position of a node, with the moves before it."""
-        return load_core().board.from_moves(node.moves(), self.record.start)
+        return Board.from_moves(node.moves(), self.record.start)
 
     def number(self) -> int:
         """Return the number of the node on the board."""

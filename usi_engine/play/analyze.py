@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from usi_engine.core import exit_status, load_core
+from usi_engine.core import exit_status
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.language import _
 from usi_engine.play import command
@@ -26,7 +26,6 @@ def parser() -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C. ValueError, CoreError, MemoryError, KeyboardInterrupt."""
-    load_core()
     record = load(args.game) if args.game else None
     play = command.parser().parse_args(["--browser", "--eval", args.eval, *["--no-open"] * args.no_open])
     game = PersonGame(command.make_settings(play, "", None))

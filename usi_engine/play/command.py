@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NoReturn
 
-from usi_engine.core import INTERRUPTED, exit_status, load_core, typed_board
+from usi_engine.core import INTERRUPTED, exit_status, typed_board
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.files import user_folder
 from usi_engine.language import _
@@ -201,7 +201,6 @@ def play_in_terminal(game: PersonGame, args: argparse.Namespace, on_terminal: bo
 
 def run(args: argparse.Namespace) -> int:
     """Play games; return the exit status. ValueError, CoreError, MemoryError, KeyboardInterrupt."""
-    load_core()
     if args.resume:
         saved = Library(user_folder("data")).unfinished()
         play_in_browser(Library(user_folder("data")).game(saved), args, saved)

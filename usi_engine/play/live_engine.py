@@ -1,11 +1,10 @@
 """An engine that evaluates the position on the board of the place Analyse for as long as it is shown."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from core_ext.board import Board
 from usi_engine.analysis.judgement import percent
 from usi_engine.analysis.words import marked, score_text
 from usi_engine.api.engine import Engine
@@ -16,9 +15,6 @@ from usi_engine.language import text_of
 from usi_engine.play.browser_server import Place
 from usi_engine.records.notation import move_text, name_moves
 from usi_engine.search.results import Analysis, Limit
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 LONGEST = 600.0  # seconds for a position: a page that was left open lets the processor rest
 MEGABYTES = 128

@@ -2,21 +2,16 @@
 western (P-7f, Bx2b+).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from core_ext.shogi import ki2
 from core_ext.shogi.notation import KANJI_RANKS, RANKS, WIDE_FILES
 from usi_engine.language import _, chosen
 from usi_engine.records import usi_text
 from usi_engine.records.notation import western_text
 from usi_engine.rules import MoveError
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 # Forms that people write but records do not.
 STRICT = {"成り": "成", "なり": "成", "成らず": "不成", "ならず": "不成", "打ち": "打", "うつ": "打", "打つ": "打"}

@@ -1,12 +1,10 @@
 """The player's opponent: searches, one after the other, on a thread of its own."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from usi_engine.core import Core, load_core
 from usi_engine.search.resources import Resources
 from usi_engine.search.results import PlayResult
@@ -17,9 +15,6 @@ from usi_engine.search.timeman import time_limits
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
 from usi_engine.waiting import result_of
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 HINT = Go(movetime=1000)
 

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+from core_ext.board import Board
 from usi_engine.analysis.words import marked
-from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.play.game import PersonGame, pair
 from usi_engine.play.words import value_text
@@ -27,7 +27,7 @@ class MoveNames:
         moves, known = game.moves, self._named if self._start == game.start else []
         same = next((at for at, (move, named) in enumerate(zip(moves, known, strict=False)) if move != named.usi),
                     min(len(moves), len(known)))  # fmt: skip
-        board = load_core().board(known[same - 2].sfen if same > 1 else game.start)
+        board = Board(known[same - 2].sfen if same > 1 else game.start)
         if same:
             board.push(moves[same - 1])  # names depend on the move before
         self._start, self._named = game.start, known[:same] + name_moves(board, moves[same:], move_text)

@@ -1,15 +1,11 @@
 """The board as rows of cells, kanji or letters, seen from either side; output and input as plain lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
+from core_ext.board import Board
 from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, RANKS, WIDE_FILES
 from usi_engine.usi.output import show
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 KANJI = {**KIF_PIECES, "+L": "杏", "+N": "圭", "+S": "全"}  # one a square
 HAND = "RBGSNLP"

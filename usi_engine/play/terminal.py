@@ -1,17 +1,11 @@
 """The dialogue on a terminal: the board in colour."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from core_ext.board import Board
 from usi_engine.play.screen import Cell, Screen, View
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 # All are colours of the 256-colour cube. A terminal's theme may change the 16 basic colours, but not these.
 INKS = {"black": "#000000", "white": "#0000af", "promoted": "#af0000"}

@@ -1,14 +1,13 @@
 """The analysis of the whole game in the place Analyse, made in the background."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from copy import copy
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from core_ext.board import Board
 from usi_engine.analysis.analyst import Analyst, Limits, analyse, confirm, in_words
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.puzzles import find_puzzles
@@ -18,9 +17,6 @@ from usi_engine.language import text_of
 from usi_engine.records.games import Game
 from usi_engine.records.tree import Record
 from usi_engine.search.results import Analysis, Limit
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 # A game of 100 moves takes a core about 20 seconds.
 NODES = 20_000

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from usi_engine.core import exit_status, load_core, report
+from usi_engine.core import exit_status, report
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS, SUFFIXES, encoded, losses, text_of, write_text
@@ -71,7 +71,6 @@ def target_format(args: argparse.Namespace) -> str:
 
 def run(args: argparse.Namespace) -> int:
     """Convert all games; return 0, 1 if a record could not be read or written, 2 if none was written. OSError."""
-    load_core()
     kind = target_format(args)
     items = [item for path in args.games for item in read_games(path)]
     texts, faults = list[tuple[Game, str]](), 0

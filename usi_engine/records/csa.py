@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 
+from core_ext.board import Board
+from core_ext.replay import push_csa
 from core_ext.shogi.notation import usi_of_csa
 from usi_engine.clock import TimeControl
-from usi_engine.core import load_core
 from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import Fault, FaultyText, one_line
 from usi_engine.records.position import Setup, position_lines, read_position
@@ -146,8 +147,6 @@ class Reader(Builder):
 
     def add_moves(self, parts: Sequence[tuple[str, ...]]) -> int:
         """Make the moves of parts that follow each other, up to the first that is not legal; return how many."""
-        from core_ext.replay import push_csa  # noqa: PLC0415  (the core is loaded by load_core)
-
         self.begin()
         if self.stopped or self.path[-1].end:
             return 0
@@ -240,7 +239,7 @@ def write(record: Record) -> str:
     header = list(header_lines(record.header))
     is_new = any(time % 1000 for time in times) or any(re.match(r"\$TIME[-+]?:", line) for line in header)
     version = ["'CSA encoding=UTF-8", "V3.0"] if is_new else ["V2.2"]
-    board = load_core().board(record.start)
+    board = Board(record.start)
     lines = [*version, *header, *position_lines(board), *comment_lines(record.root.comment)]
     for node in [record.root, *nodes]:
         if node.parent is not None:

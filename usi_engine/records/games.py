@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from core_ext.board import Board
 from usi_engine import language
-from usi_engine.core import board_of, load_core
+from usi_engine.core import board_of
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import FaultyText, RecordError
@@ -26,9 +27,6 @@ from usi_engine.records.formats import (
 from usi_engine.records.tree import Node, Record
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import STARTPOS
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 FILES_TOGETHER = 64  # files that a process reads at a time
 OPENING_PLIES = 24  # of a record that gives an opening
@@ -51,9 +49,8 @@ class Game(Record):
         """Return the game of these moves, with the header's keys of KIF and CSA's name of its end. ValueError."""
         if end and end not in CSA_NAMES:
             raise ValueError(f"not an end: '{end}'; one of {', '.join(sorted(CSA_NAMES))}")
-        first = load_core().board(start)
-        made = [Node(move) for move in type(first).from_moves(moves, start).moves()]
-        record = record_of_moves(first.sfen(), made, End(end) if end else None, headers or {})
+        made = [Node(move) for move in Board.from_moves(moves, start).moves()]
+        record = record_of_moves(Board(start).sfen(), made, End(end) if end else None, headers or {})
         return cls(**vars(record), path=Path("game"), kind="usi")
 
     def to(self, kind: str) -> str:

@@ -4,14 +4,12 @@ Entry n of `moves` is move n, entry 0 holds the comment at the start. `forks` of
 position before its move.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from core_ext.board import Board
 from core_ext.shogi.ki2 import origins_of, promotion, words_for
 from core_ext.shogi.notation import CSA_LETTERS, RANKS
-from usi_engine.core import load_core
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import Fault, FaultyText, RecordError, one_line
@@ -19,9 +17,6 @@ from usi_engine.records.kakinoki import LINE_END
 from usi_engine.records.position import NAMES, PRESETS, Setup, unknown_handicap
 from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
 from usi_engine.usi.output import QUOTED, excerpt
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 # JKF's signs for the words that tell pieces of one kind apart.
 RELATIVE = str.maketrans("左直右上寄引打", "LCRUMDH")
@@ -241,7 +236,7 @@ def initial_of(start: str) -> dict[str, Any]:
     for preset, named in PRESETS.items():
         if named.split()[:3] == start.split()[:3]:
             return {"preset": preset}
-    board = load_core().board(start)
+    board = Board(start)
     columns = [[square(board.piece_at(f"{x}{rank}") or "") for rank in RANKS] for x in LINES]
     hands = [{NAMES[letter]: board.hand(color).get(letter, 0) for letter in "PLNSGBR"} for color in (0, 1)]
     return {"preset": "OTHER", "data": {"color": board.turn, "board": columns, "hands": hands}}

@@ -4,13 +4,12 @@ Both are formats of Kifu for Windows, http://kakinoki.o.oo7.jp/kif_format.html. 
 begins with a number, else as KI2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
+from core_ext.replay import push_kif
 from core_ext.shogi.ki2 import MOVE, read_move
 from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.records.ends import BY_WORD, LOSSES, RESULT, end_of_result
@@ -18,9 +17,6 @@ from usi_engine.records.faults import Fault, FaultyText
 from usi_engine.records.position import Start
 from usi_engine.records.tree import Builder, Record, unmarked_text
 from usi_engine.usi.output import excerpt
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
@@ -115,8 +111,6 @@ class Reader(Builder):
 
     def add_moves(self, parts: Sequence[tuple[str, ...]]) -> int:
         """Make the moves of parts that follow each other, up to the first that is not legal; return how many."""
-        from core_ext.replay import push_kif  # noqa: PLC0415  (the core is loaded by load_core)
-
         first, is_over = len(self.path) + self.first - 1, self.path[-1].end and not self.branches
         if self.stopped or is_over or [int(part[1]) for part in parts] != [*range(first, first + len(parts))]:
             return 0

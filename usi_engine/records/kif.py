@@ -7,9 +7,9 @@ KIF has a numbered line for each move, `1 ７六歩(77)   ( 0:03/00:00:03)`; KI2
 import re
 from collections.abc import Callable, Iterator
 
+from core_ext.board import Board
 from core_ext.shogi.ki2 import ki2_text
 from usi_engine.columns import cells
-from usi_engine.core import load_core
 from usi_engine.records.ends import End, result_text, word_of
 from usi_engine.records.faults import one_line
 from usi_engine.records.kakinoki import LINE_END, Reader, method_for
@@ -36,7 +36,7 @@ def sides(record: Record) -> tuple[str, str]:
 def head_lines(record: Record) -> list[str]:
     """Return the lines of the header and the start."""
     lines = [line for line, is_held in header_lines(record).items() if is_held]
-    return lines + start_lines(load_core().board(record.start), sides(record))
+    return lines + start_lines(Board(record.start), sides(record))
 
 
 def header_lines(record: Record) -> dict[str, bool]:

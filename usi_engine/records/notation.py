@@ -1,17 +1,12 @@
 """Moves as text for people: ▲７六歩 as in KI2, ▲P-7f in western notation; ７六歩(77) as in KIF."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from core_ext.shogi.ki2 import MARKS, ki2_text
 from core_ext.shogi.notation import PASS
 from usi_engine import language
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 CAMP = ("abc", "ghi")  # ranks where the pieces of each colour promote
 

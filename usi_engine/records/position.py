@@ -6,21 +6,16 @@ http://kakinoki.o.oo7.jp/kif_format.html, whose list has the handicaps of STARTS
 and 両端歩得 as diagrams.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from core_ext.board import Board
 from core_ext.shogi.ki2 import PIECES
 from core_ext.shogi.notation import CSA_LETTERS, CSA_PIECES, NARROW, RANKS
 from usi_engine.language import _
 from usi_engine.usi.output import excerpt
 from usi_engine.usi.protocol import START_SFEN
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 # CSA's names of the pieces by the letters of sfen.
 NAMES = CSA_PIECES

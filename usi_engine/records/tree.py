@@ -10,15 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from usi_engine.core import load_core
+from core_ext.board import Board
 from usi_engine.records.ends import End, result_of
 from usi_engine.records.faults import Fault, FaultyText
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from usi_engine.search.results import Analysis
+from usi_engine.search.results import Analysis
 
 # A comment line with a value as on floodgate, and the same after a format's mark of comments.
 FLOODGATE = re.compile(r"\*\* [-+]?\d+(?= |$)")
@@ -185,13 +182,13 @@ class Record:
         """Return the position after `plies` moves, or at the end, with its game history. IndexError."""
         if plies is not None and not -len(self.moves) <= plies <= len(self.moves):
             raise IndexError(f"the game has {len(self.moves)} moves, not {plies}")
-        return load_core().board.from_moves(self.moves[:plies], self.start)
+        return Board.from_moves(self.moves[:plies], self.start)
 
     def walk(self) -> Iterator[Step]:
         """Yield the root and all nodes in the order of KIF: each line of moves to its end, then its variations, the
         latest ones first.
         """
-        board, made, spent = load_core().board(self.start), 0, [0]
+        board, made, spent = Board(self.start), 0, [0]
         pending = [(self.root, 0)]  # the first nodes of lines, with the number of moves to them
         while pending:
             first, ply = pending.pop()
@@ -241,7 +238,7 @@ class Builder:
 
     def set_up(self, start: str) -> None:
         """Set the start position. ValueError."""
-        self.board = load_core().board(start)
+        self.board = Board(start)
         self.record.start = self.board.sfen()
 
     def skips(self) -> bool:
