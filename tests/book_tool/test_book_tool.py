@@ -12,8 +12,7 @@ from usi_engine.analysis.analyst import Analyst
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
-from usi_engine.book_tool.grow import Journal
-from usi_engine.book_tool.tree import Candidate, Position, Tree, book_text, weighted, within_margin
+from usi_engine.book_tool.tree import Candidate, Journal, Position, Tree, book_text, weighted, within_margin
 from usi_engine.search.results import Analysis, Score, Variation
 
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]

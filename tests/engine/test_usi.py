@@ -12,7 +12,7 @@ from core_ext.engine import MATE, MATE_BOUND, MAX_EVALUATION
 from tests.engine.conftest import SMALL_TABLE
 from tests.engine.usi_transport import InProcess, Program, Transport
 from tests.positions import DATA, described, described_rows
-from usi_engine.game.report import info_lines
+from usi_engine.game.thinking import info_lines
 from usi_engine.search.iterative import analysis_of
 from usi_engine.search.results import Score, Variation
 from usi_engine.usi import protocol as usi

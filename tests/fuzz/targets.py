@@ -22,10 +22,10 @@ from usi_engine.csa.protocol import Reader as CsaReader
 from usi_engine.evaluation.kpp_file import read_blocks, read_folded
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint
 from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
 from usi_engine.learn.corpus.sources import read_chunks
 from usi_engine.learn.game import SourceError
+from usi_engine.learn.training import CHECKPOINT, open_checkpoint
 from usi_engine.mate_tool.problems import read_problems
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS, text_of

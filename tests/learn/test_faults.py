@@ -19,12 +19,12 @@ from core_ext.training import Trainer
 from tests.damage import accepted, random_flips
 from tests.learn.helpers import RATES, SMALL, build_corpus, items_of, read_games
 from tests.programs import INTERRUPTIBLE, ROOT
-from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import SourceError
 from usi_engine.learn.settings import TrainKpp
+from usi_engine.learn.training import CHECKPOINT, open_checkpoint, save_checkpoint
 
 NETWORK = "SFNN_ka2_1024_7_64_k3k3"
 Refusal = Callable[..., str]

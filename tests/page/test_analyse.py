@@ -13,7 +13,7 @@ from tests.page.test_analysis_page import said
 from tests.page.test_game import SIZES, faults_everywhere, in_sight
 from tests.records.common import RECORDS
 from usi_engine import language
-from usi_engine.play.record import load
+from usi_engine.play.library import load
 from usi_engine.records.games import parse_record
 
 GAME = RECORDS / "whole_game.kifu"

@@ -13,7 +13,7 @@ from core_ext.board import Board
 from tests.page.checks import faults_of, walk_to
 from tests.page.conftest import THEMES, WIDTHS, OpenPage, Start
 from usi_engine import language
-from usi_engine.play.record import load
+from usi_engine.play.library import load
 
 # A mate in seven plies, with a promotion and a drop.
 SIZES = ((1920, 1080), (1366, 768), (1280, 900), (844, 390), (390, 844))

@@ -23,14 +23,13 @@ from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.analysis.page import read
 from usi_engine.core import CoreError
 from usi_engine.game import session
-from usi_engine.play import browser, whole_game
+from usi_engine.play import analysis_place, browser
 from usi_engine.play.analysis_place import AnalysisPlace
+from usi_engine.play.browser import MyGames, Preferences
 from usi_engine.play.browser_server import MOST_BYTES, Events, PageServer
 from usi_engine.play.game import CHOICES, HANDICAPS, PersonGame, Settings
-from usi_engine.play.library import Library
+from usi_engine.play.library import Library, load
 from usi_engine.play.opponent import Opponent
-from usi_engine.play.places import MyGames, Preferences
-from usi_engine.play.record import load
 from usi_engine.play.shared_game import SharedGame
 from usi_engine.records.tree import Record
 from usi_engine.rules import End
@@ -337,7 +336,7 @@ def test_the_record(pages: Pages, tmp_path: Path) -> None:
 
 def test_a_finished_game_is_analysed(opened: list[Pages], monkeypatch: pytest.MonkeyPatch) -> None:
     """In the place Analyse, which has its tree, and its page when it is ready."""
-    monkeypatch.setattr(whole_game, "NODES", 100)
+    monkeypatch.setattr(analysis_place, "NODES", 100)
     opened.append(pages := Pages(MATE_IN_ONE))
     assert pages.act("move", move="G*5b") == ""
     state = pages.shared.state()
@@ -425,9 +424,9 @@ def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPat
     pages.act("move", move="7g7f")
     with pytest.raises(CoreError, match="ValueError: not a move"):
         check_for_a_while(pages)
-    monkeypatch.setattr(whole_game.WholeGame, "_analysed", fail)
+    monkeypatch.setattr(analysis_place.WholeGame, "_analysed", fail)
     changed = threading.Event()
-    started = whole_game.WholeGame(Record(STARTPOS), "material", changed.set)
+    started = analysis_place.WholeGame(Record(STARTPOS), "material", changed.set)
     started.start()
     assert changed.wait(20) and started.fault == "ValueError: not a move"
 

@@ -19,8 +19,8 @@ from usi_engine.core import load_core
 from usi_engine.play import command
 from usi_engine.play.dialogue import Dialogue
 from usi_engine.play.game import HANDICAPS, PersonGame, Settings
+from usi_engine.play.library import load, save, side_and_level
 from usi_engine.play.opponent import Opponent
-from usi_engine.play.record import load, save, side_and_level
 from usi_engine.play.screen import Screen, View
 from usi_engine.play.words import value_text
 from usi_engine.records.tree import Record
@@ -316,7 +316,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fail(path: Path, text: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(path.parent / "tmp123.part"))
 
-    monkeypatch.setattr("usi_engine.play.record.write_text", fail)
+    monkeypatch.setattr("usi_engine.play.library.write_text", fail)
     played = play("7g7f", f"save {tmp_path}/game.kif", "2g2f")
     assert played.has(f"{tmp_path}/game.kif was not saved: No space left on device; save it under another name")
     assert played.dialogue.unsaved and len(played.moves) == 4

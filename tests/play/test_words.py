@@ -5,17 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from usi_engine.columns import cells
-from usi_engine.play.words import (
-    COMMANDS,
-    NAMES,
-    ask_handicap,
-    ask_level,
-    ask_side,
-    help_text,
-    nearest,
-    plain,
-    split_command,
-)
+from usi_engine.play import words
 
 
 @pytest.mark.parametrize(
@@ -32,7 +22,7 @@ from usi_engine.play.words import (
     ],
 )  # fmt: skip
 def test_commands(line: str, command: str, rest: str) -> None:
-    assert split_command(line) == (command, rest)
+    assert words.split_command(line) == (command, rest)
 
 
 @pytest.mark.parametrize(
@@ -44,16 +34,16 @@ def test_commands(line: str, command: str, rest: str) -> None:
     ],
 )  # fmt: skip
 def test_suggestions(word: str, meant: str) -> None:
-    assert nearest(word) == meant
+    assert words.nearest(word) == meant
 
 
 def test_words_are_unique_and_as_they_are_compared() -> None:
-    assert len(NAMES) == sum(len(others) + 1 for others in COMMANDS.values())
-    assert [word for word in NAMES if plain(word) != word] == []
+    assert len(words.NAMES) == sum(len(others) + 1 for others in words.COMMANDS.values())
+    assert [word for word in words.NAMES if words.plain(word) != word] == []
 
 
 def test_the_list_of_commands_fits_80_columns() -> None:
-    assert max(map(cells, help_text().splitlines())) < 80
+    assert max(map(cells, words.help_text().splitlines())) < 80
 
 
 class Dialogue:
@@ -74,7 +64,7 @@ class Dialogue:
 @pytest.mark.parametrize(("answers", "level"), [("", 5), ("0", 0), ("２０", 20), ("21/-1/x/12", 12), ("1", 1)])
 def test_level(answers: str, level: int) -> None:
     dialogue = Dialogue(answers)
-    assert ask_level(dialogue.read, dialogue.say, 5) == level
+    assert words.ask_level(dialogue.read, dialogue.say, 5) == level
     assert dialogue.said.count("'21' is not an answer; numbers from 0 to 20 are") == ("21" in answers)
 
 
@@ -88,7 +78,7 @@ def test_level(answers: str, level: int) -> None:
 )  # fmt: skip
 def test_side(answers: str, side: str, said: str) -> None:
     dialogue = Dialogue(answers)
-    assert ask_side(dialogue.read, dialogue.say) == side
+    assert words.ask_side(dialogue.read, dialogue.say) == side
     assert not said or said in dialogue.said
 
 
@@ -99,4 +89,4 @@ def test_side(answers: str, side: str, said: str) -> None:
 )  # fmt: skip
 def test_handicap(answers: str, handicap: str) -> None:
     dialogue = Dialogue(answers)
-    assert ask_handicap(dialogue.read, dialogue.say) == handicap
+    assert words.ask_handicap(dialogue.read, dialogue.say) == handicap

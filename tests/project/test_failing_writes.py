@@ -26,8 +26,8 @@ from usi_engine.evaluation import cache
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.files import atomic_write
-from usi_engine.learn.checkpoint import save_checkpoint
 from usi_engine.learn.command import main as learn
+from usi_engine.learn.training import save_checkpoint
 from usi_engine.records.convert import main as convert
 from usi_engine.records.formats import write_text
 

@@ -16,20 +16,20 @@ LAYERS: dict[str, str] = {
     "book": "entry libraries yaneuraou book_player",
     "search": "results timeman search_control skill threads spec iterative resources search",
     "api": "mate_lines second_solutions mate_search search_engine usi_process engine async_engine",
-    "game": "command_line console bench report mating thinking session loop",
-    "records": "faults ends tree notation position kakinoki kif csa jkf usi_text formats games convert",
+    "game": "command_line console bench thinking mating session loop",
+    "records": "faults ends tree notation position kif csa jkf usi_text formats games convert",
     "mate_tool": "problems command",
     "analysis": "judgement analyst words formations tactics reasons kif puzzles page terminal suite analyze",
-    "book_tool": "tree grow command",
-    "learn": "settings game player files checkpoint",
+    "book_tool": "tree command",
+    "learn": "settings game player files",
     "learn.corpus": "packed packed_games sources positions dataset chances buckets build batches",
     "learn ": "game_file selfplay training kpp",
-    "learn.nnue": "inputs device model export train",
+    "learn.nnue": "inputs model export train",
     "learn  ": "command",
     "csa": "background protocol connection game record client command",
     "match": "elo runs game engines report spsa command",
-    "play": "moves game opponent screen terminal record library words dialogue browser_server page_state "
-    "shared_game places analysis_tree live_engine whole_game analysis_place browser command analyze",
+    "play": "moves game opponent screen terminal library words dialogue browser_server shared_game "
+    "analysis_tree live_engine analysis_place browser command analyze",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

@@ -15,7 +15,7 @@ import pytest
 from core_ext.board import Board
 from tests.records.common import MOVES, RECORDS, game_of, items_of
 from usi_engine import language
-from usi_engine.records import csa, jkf, kakinoki, position, usi_text
+from usi_engine.records import csa, jkf, kif, position, usi_text
 from usi_engine.records.csa import control_of, words_of
 from usi_engine.records.ends import End
 from usi_engine.records.faults import FaultyText
@@ -102,7 +102,7 @@ def test_every_format_writes_what_was_read(kind: str) -> None:
 
 def by_lines(kind: str, text: str) -> Record:
     """Read a text line by line, without what readers do for many lines at once."""
-    reader: Any = csa.Reader() if kind == "csa" else kakinoki.Reader()
+    reader: Any = csa.Reader() if kind == "csa" else kif.Reader()
     for line in text.split("\n"):
         (reader.feed if kind == "csa" else reader.read_line)(line)
     return cast(Record, reader.finish())

@@ -13,20 +13,12 @@ from urllib.parse import quote
 from core_ext.board import Board
 from core_ext.shogi.ki2 import last_square
 from usi_engine import NAME, __version__, language
+from usi_engine.analysis import words
 from usi_engine.analysis.formations import Formation, formation_headers, formation_sentences, name_formations
 from usi_engine.analysis.judgement import GRADES, black_score, judge, percent, totals
 from usi_engine.analysis.kif import with_comment
 from usi_engine.analysis.puzzles import Puzzle, puzzle_data
 from usi_engine.analysis.reasons import explanations
-from usi_engine.analysis.words import (
-    end_text,
-    grade_name,
-    headers,
-    marked,
-    player_names,
-    score_text,
-    side_names,
-)
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.evaluation.names import INTERNAL
@@ -61,17 +53,17 @@ def page_data(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
     """Return the data for the page's script; values and chances are Black's."""
     found = name_formations(game)
     nodes, phases = positions(game, found)
-    named = {key: marked(text) for key, text in formation_headers(game, found).items()}
+    named = {key: words.marked(text) for key, text in formation_headers(game, found).items()}
     return {
         "title": title(game),
         "about": _("{file}, {count} moves").format(file=game.path.name, count=len(game.moves)),
-        "players": dict(zip(SIDES, player_names(game), strict=True)),
-        "headers": headers(game, named),
+        "players": dict(zip(SIDES, words.player_names(game), strict=True)),
+        "headers": words.headers(game, named),
         "engine": _("{engine}, {limit} a position").format(engine=f"{NAME} {__version__}", limit=limits),
         "nodes": nodes,
         "plies": len(game.moves),
         "phases": [{"ply": ply, "name": name} for name, ply in phases.items()],
-        "end": end_text(game),
+        "end": words.end_text(game),
         "summary": summary(game),
         "puzzles": [puzzle_data(puzzle) for puzzle in puzzles],
         "kif": write_kif(game),
@@ -80,7 +72,7 @@ def page_data(game: Game, limits: str, puzzles: Sequence[Puzzle] = ()) -> Data:
 
 def title(game: Game) -> str:
     """Return both players."""
-    return "☗ {} - ☖ {}".format(*player_names(game))
+    return "☗ {} - ☖ {}".format(*words.player_names(game))
 
 
 def summary(record: Record) -> Data:
@@ -109,7 +101,7 @@ def positions(record: Record, found: dict[Node, list[Formation]]) -> tuple[list[
     mover's.
     """
     data, numbers, last = list[Data](), dict[Node, int](), len(record.moves)
-    phases, book, names = dict[str, int](), own_book(), side_names(record)
+    phases, book, names = dict[str, int](), own_book(), words.side_names(record)
     for step in record.walk():
         numbers[step.node] = len(data)
         data.append(node_data(step, book, names) | place_data(step.node, numbers))
@@ -170,7 +162,7 @@ def position_data(step: Step) -> Data:
         "side": SIDES[1 - board.turn],
         "sfen": board.sfen(),
         "usi": step.node.move if last_square(board) else None,
-        "move": marked(move_text(step.before, step.node.move)) if step.ply else "",
+        "move": words.marked(move_text(step.before, step.node.move)) if step.ply else "",
         "check": board.is_check(),
     }
 
@@ -185,11 +177,11 @@ def judged_data(step: Step, names: tuple[str, str]) -> Data:
     score, move = black_score(step.node), judge(step.node)
     if score is None:
         return UNKNOWN | {"why": list[str]()}
-    data = UNKNOWN | {"text": score_text(score), "win": percent(score.value), "lines": list(list_lines(step))}
+    data = UNKNOWN | {"text": words.score_text(score), "win": percent(score.value), "lines": list(list_lines(step))}
     data["why"] = explanations(step, names)
     if move:
         grade = move.grade.name if move.grade else ""
-        data |= {"loss": move.loss, "grade": grade, "gradeText": grade_name(move.grade), "best": move.best}
+        data |= {"loss": move.loss, "grade": grade, "gradeText": words.grade_name(move.grade), "best": move.best}
     return data
 
 
@@ -209,8 +201,8 @@ def list_lines(step: Step) -> Iterator[Data]:
 def line_data(kind: str, board: Board, line: Variation) -> Data:
     """Return the data of a line that begins with this position."""
     moves = name_moves(board, line.pv[:MOVES_SHOWN], move_text)
-    names = {"moves": [move.usi for move in moves], "names": [marked(move.text) for move in moves]}
-    return {"kind": kind, "text": score_text(line.score.pov(0)), **names}
+    names = {"moves": [move.usi for move in moves], "names": [words.marked(move.text) for move in moves]}
+    return {"kind": kind, "text": words.score_text(line.score.pov(0)), **names}
 
 
 # ---- the index of several games ----
@@ -224,7 +216,7 @@ def make_entry(game: Game, file: str) -> Data:
         "date": game.header.get("開始日時", ""),
         "event": game.header.get("棋戦", ""),
         "moves": len(game.moves),
-        "end": end_text(game),
+        "end": words.end_text(game),
         **summary(game),
     }
 

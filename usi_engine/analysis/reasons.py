@@ -8,25 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from core_ext.board import Board
+from usi_engine.analysis import tactics
 from usi_engine.analysis.judgement import black_score, is_by_rule, judge, percent
-from usi_engine.analysis.tactics import (
-    PIECE,
-    WORTH,
-    Exchange,
-    escapes,
-    find_tactic,
-    forked,
-    guarded,
-    is_guarded,
-    is_near_king,
-    is_prevented,
-    letter_at,
-    play_out,
-    saved,
-    taken,
-    threatens,
-    worth,
-)
 from usi_engine.analysis.words import is_japanese, marked
 from usi_engine.language import _
 from usi_engine.records.ends import BY_REASON
@@ -82,25 +65,25 @@ def material_sentences(step: Step) -> list[str]:
         else (step.before, parent.analysis.pv, _("Misses {move}, {what}."))
     )
     taken, given = (exchange.lost, exchange.won) if loses else (exchange.won, exchange.lost)
-    kind, victims = find_tactic(board, line) or ("", ())
+    kind, victims = tactics.find_tactic(board, line) or ("", ())
     how = [framed(frame, board, line[0], tactic_text(kind, victims))] if kind else []
     if kind == "hanging" and (given or taken == Counter(victims)):  # one sentence is enough
         return [exchange_text(loses, taken, given)] if given else how
     return [*how, exchange_text(loses, taken, given)]
 
 
-def exchange_of(step: Step, before: Analysis, after: Analysis) -> tuple[bool, Exchange | None]:
+def exchange_of(step: Step, before: Analysis, after: Analysis) -> tuple[bool, tactics.Exchange | None]:
     """Return whether the move lost material or missed some, and the exchange; None if neither explains the move."""
-    played, better = (play_out(step.before, line) for line in ([step.node.move, *after.pv], before.pv))
-    if min(better.balance, better.final) - max(played.balance, played.final) >= PIECE:
-        if played.moves and is_kept(played) and played.balance <= -PIECE:
+    played, better = (tactics.play_out(step.before, line) for line in ([step.node.move, *after.pv], before.pv))
+    if min(better.balance, better.final) - max(played.balance, played.final) >= tactics.PIECE:
+        if played.moves and is_kept(played) and played.balance <= -tactics.PIECE:
             return True, played
-        if better.moves and is_kept(better) and better.balance >= PIECE:
+        if better.moves and is_kept(better) and better.balance >= tactics.PIECE:
             return False, better
     return False, None
 
 
-def is_kept(exchange: Exchange) -> bool:
+def is_kept(exchange: tactics.Exchange) -> bool:
     """Return True if the end of the line has the balance of the exchange, or more of it."""
     sign = 1 if exchange.balance > 0 else -1
     return sign * exchange.final >= sign * exchange.balance - 1
@@ -121,7 +104,7 @@ def is_two_for_one(taken: Counter[str], given: Counter[str]) -> bool:
     """Return True if two pieces, without pawns, are taken for one rook or bishop (二枚換え)."""
     two, one = Counter(taken), Counter(given)
     del two["P"], one["P"]
-    return two.total() == 2 and one.total() == 1 and worth(next(iter(one))) >= WORTH["B"]
+    return two.total() == 2 and one.total() == 1 and tactics.worth(next(iter(one))) >= tactics.WORTH["B"]
 
 
 # ---- tactics, king, threats ----
@@ -169,18 +152,18 @@ def was_prevented(step: Step, reply: str) -> bool:
     if reply[2:4] == step.node.move[2:4] or at_once.is_check():
         return False
     at_once.push_pass()
-    return is_prevented(at_once, reply) and not is_prevented(step.board, reply)
+    return tactics.is_prevented(at_once, reply) and not tactics.is_prevented(step.board, reply)
 
 
 def prevents(step: Step, better: str, reply: str) -> Iterator[str]:
     """Yield that the better move prevents the reply, or guards the square that it goes to, if it does."""
     instead, move = step.before.copy(), marked(move_text(step.before, better))
     instead.push(better)
-    if reply[2:4] == step.node.move[2:4] or instead.is_check() or is_prevented(step.board, reply):
+    if reply[2:4] == step.node.move[2:4] or instead.is_check() or tactics.is_prevented(step.board, reply):
         return
-    if is_prevented(instead, reply):
+    if tactics.is_prevented(instead, reply):
         yield _("which {better} prevents").format(better=move)
-    elif is_guarded(instead, step.board, reply[2:4]):
+    elif tactics.is_guarded(instead, step.board, reply[2:4]):
         yield _("a square that {better} guards").format(better=move)
 
 
@@ -188,25 +171,25 @@ def effects(board: Board, line: Sequence[str]) -> Iterator[str]:
     """Yield what the first move of a line does to the other king and to the last move, and what it threatens."""
     side, move, after = 1 - board.turn, line[0], board.copy()
     after.push(move)
-    if piece := taken(board, move):
+    if piece := tactics.taken(board, move):
         yield _("which takes the {piece}").format(piece=piece_name(piece))
-    if move.endswith("+") and is_near_king(board, move[2:4], side) and not after.attackers(side, move[2:4]):
+    if move.endswith("+") and tactics.is_near_king(board, move[2:4], side) and not after.attackers(side, move[2:4]):
         yield _("which promotes near the king")
-    lost = escapes(board, side) - escapes(after, side)
-    if lost >= SQUARES and is_near_king(board, move[2:4], side):
+    lost = tactics.escapes(board, side) - tactics.escapes(after, side)
+    if lost >= SQUARES and tactics.is_near_king(board, move[2:4], side):
         yield _("which takes {count} squares from the king").format(count=lost)
     if after.is_check():
         yield _("which gives check")
         return
-    if attacked := [letter_at(after, square) for square in forked(after, move[2:4])]:
-        yield _("which attacks the {piece}").format(piece=piece_name(max(attacked, key=worth)))
-    threat = threatens(board, line)
+    if attacked := [tactics.letter_at(after, square) for square in tactics.forked(after, move[2:4])]:
+        yield _("which attacks the {piece}").format(piece=piece_name(max(attacked, key=tactics.worth)))
+    threat = tactics.threatens(board, line)
     after.push_pass()
     if threat:
         yield _("which threatens {threat}").format(threat=marked(move_text(after, threat)))
-    if piece := saved(board, move):
+    if piece := tactics.saved(board, move):
         yield _("which saves the {piece}").format(piece=piece_name(piece))
-    if piece := guarded(board, after):
+    if piece := tactics.guarded(board, after):
         yield _("which guards the {piece}").format(piece=piece_name(piece))
 
 
@@ -216,7 +199,7 @@ def effects(board: Board, line: Sequence[str]) -> Iterator[str]:
 def pieces(counted: Counter[str]) -> str:
     """Return the pieces as text, the most valuable first."""
     names = []
-    for letter in sorted(counted, key=lambda piece: -WORTH[piece]):
+    for letter in sorted(counted, key=lambda piece: -tactics.WORTH[piece]):
         name, count = piece_name(letter), counted[letter]
         text = _("a {piece}") if count == 1 else _("{count} {piece}s")
         names.append(text.format(count=count if is_japanese() else in_letters(count), piece=name))

@@ -8,19 +8,11 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from usi_engine.analysis import words
 from usi_engine.analysis.formations import formation_headers, formation_sentences, name_formations
 from usi_engine.analysis.judgement import GRADES, Judgement, black_score, judge, percent, totals
 from usi_engine.analysis.puzzles import Puzzle
 from usi_engine.analysis.reasons import explanations
-from usi_engine.analysis.words import (
-    end_text,
-    grade_name,
-    header_name,
-    is_japanese,
-    player_names,
-    score_text,
-    side_names,
-)
 from usi_engine.columns import cells, padded
 from usi_engine.language import _
 from usi_engine.records.games import Game
@@ -63,12 +55,12 @@ def format_lines(game: Game, width: int = 0) -> Iterator[Line]:
 
 def all_lines(game: Game, width: int) -> Iterator[Line]:
     """Yield the lines; only lines of moves are made to fit. Variations that were not searched are left out."""
-    black, white = player_names(game)
+    black, white = words.player_names(game)
     title = _("{file}: {black} - {white}, {count} moves")
     yield title.format(file=game.name, black=black, white=white, count=len(game.moves)), HEADING, ""
     yield _("Values and chances of winning are Black's after the move; loss is the mover's."), "", ""
     yield heading(), HEADING, ""
-    names, last, found = side_names(game), game.root.last(), name_formations(game)
+    names, last, found = words.side_names(game), game.root.last(), name_formations(game)
     for step in game.walk():
         if not step.node.analysis:
             break
@@ -76,11 +68,11 @@ def all_lines(game: Game, width: int) -> Iterator[Line]:
             yield _("variation at move {number}").format(number=step.ply), HEADING, ""
         yield from position_lines(step, names, width)
         yield from ((f"{'':{INDENT}}{text}", "", "") for text in formation_sentences(found.get(step.node, ())))
-        if step.node is last and end_text(game):
-            yield f"{'':6}{end_text(game)}", "", ""
+        if step.node is last and words.end_text(game):
+            yield f"{'':6}{words.end_text(game)}", "", ""
     yield "", "", ""
     for key, text in formation_headers(game, found).items():
-        yield f"{padded(header_name(key), -NAME_COLUMNS)}{text}", "", ""
+        yield f"{padded(words.header_name(key), -NAME_COLUMNS)}{text}", "", ""
     yield from summary(game, names)
 
 
@@ -95,8 +87,8 @@ def position_lines(step: Step, names: tuple[str, str], width: int) -> Iterator[L
     """Yield the line of a move, or of the start, and its explanations."""
     move, score = judge(step.node), black_score(step.node)
     loss = f"{move.loss:.1f}" if move and move.loss else ""
-    grade, style = ("", "") if not move or not move.grade else (grade_name(move.grade), STYLES[move.grade.name])
-    value = f"{padded(score_text(score), 9)}{percent(score.value):6.1f} %" if score else ""
+    grade, style = ("", "") if not move or not move.grade else (words.grade_name(move.grade), STYLES[move.grade.name])
+    value = f"{padded(words.score_text(score), 9)}{percent(score.value):6.1f} %" if score else ""
     text = padded(move_text(step.before, step.node.move) if step.ply else _("start"), 1 - MOVE_COLUMNS)
     head = f"{step.ply:5}{value}{loss:>6}  {text} {padded(grade, -GRADE_COLUMNS)}"
     yield with_line(head, line_beside(step, move), width), style, grade
@@ -132,7 +124,7 @@ def summary(record: Record, names: tuple[str, str]) -> Iterator[Line]:
     yield table_row(_("best moves"), *(f"{own.best_share} %" for own in sides)), "", ""
     yield table_row(_("mean loss"), *(f"{own.mean_loss:.1f}" for own in sides)), "", ""
     for grade in reversed(GRADES):
-        name = grade.japanese if is_japanese() else grade.plural
+        name = grade.japanese if words.is_japanese() else grade.plural
         yield table_row(name, *(f"{own.grades[grade.name]}" for own in sides)), STYLES[grade.name], name
 
 

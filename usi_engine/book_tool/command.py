@@ -12,8 +12,16 @@ from usi_engine.analysis.analyst import Analyst, Limits, add_limits, read_limits
 from usi_engine.book.book_player import BookPlayer, allowed, open_book, rules_of
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.book.yaneuraou import BOM, MARK
-from usi_engine.book_tool.grow import Journal, PlayedMoves, Searcher, count_moves, grow, tree_from_games
-from usi_engine.book_tool.tree import Tree, book_text
+from usi_engine.book_tool.tree import (
+    Journal,
+    PlayedMoves,
+    Searcher,
+    Tree,
+    book_text,
+    count_moves,
+    grow,
+    tree_from_games,
+)
 from usi_engine.columns import aligned
 from usi_engine.core import board_of, exit_status, typed_board
 from usi_engine.evaluation.load import evaluation_file

@@ -7,25 +7,10 @@ from usi_engine import NAME, __version__
 from usi_engine.columns import wrap
 from usi_engine.core import board_after
 from usi_engine.language import _
+from usi_engine.usi import protocol
 from usi_engine.usi.arguments import WIDEST, suggestion
 from usi_engine.usi.options import DECLARED, TUNING_PREFIX, Options
 from usi_engine.usi.output import printable
-from usi_engine.usi.protocol import (
-    COMMAND_WORDS,
-    GO_WORDS,
-    STARTPOS,
-    WITHOUT_ARGUMENTS,
-    Command,
-    GetOption,
-    Go,
-    GoMate,
-    Malformed,
-    SetOption,
-    SetPosition,
-    Word,
-    first_word,
-    parse,
-)
 
 INDENT = 30  # columns of the syntax
 
@@ -48,7 +33,7 @@ def commands_of(arguments: list[str]) -> list[str]:
 
 def begins_command(word: str, before: list[str]) -> bool:
     """Return whether a word begins a new command after `before`; `sfen` and `moves` may belong to a `position`."""
-    if before[0] == "setoption" or word not in COMMAND_WORDS:
+    if before[0] == "setoption" or word not in protocol.COMMAND_WORDS:
         return False
     if before[0] == "position":
         return not (word == "sfen" and len(before) == 1) and not (word == "moves" and "moves" not in before)
@@ -61,13 +46,13 @@ def begins_command(word: str, before: list[str]) -> bool:
 def fault_in(commands: Iterable[str], tools: Iterable[str]) -> str | None:
     """Return the fault of the first bad command; None if all are good. `tools` are the program's other commands."""
     for command in commands:
-        parsed = parse(command)
-        if parsed is Word.NONE:
+        parsed = protocol.parse(command)
+        if parsed is protocol.Word.NONE:
             return unknown_command(command, tools)
-        if isinstance(parsed, SetPosition) and not parsed.sfen:
+        if isinstance(parsed, protocol.SetPosition) and not parsed.sfen:
             message = _("give a position, `startpos` or `sfen ...`, not '{command}'")
             return message.format(command=printable(command))
-        if isinstance(parsed, Malformed):
+        if isinstance(parsed, protocol.Malformed):
             return printable(parsed.text)
         if fault := fault_of_words(command, parsed) or fault_of_option(parsed):
             return fault
@@ -76,32 +61,32 @@ def fault_in(commands: Iterable[str], tools: Iterable[str]) -> str | None:
 
 def unknown_command(command: str, tools: Iterable[str]) -> str:
     """Return a message about a command that does not exist, with the one that it resembles."""
-    similar = suggestion(command.partition(" ")[0], [*tools, *COMMAND_WORDS])
+    similar = suggestion(command.partition(" ")[0], [*tools, *protocol.COMMAND_WORDS])
     message = _("unknown command '{command}'").format(command=printable(command))
     return message + (similar or _("; usi_engine --help lists the commands"))
 
 
-def fault_of_words(command: str, parsed: Command) -> str | None:
+def fault_of_words(command: str, parsed: protocol.Command) -> str | None:
     """Return which word after the first one cannot be used; a GUI's unknown words are skipped."""
-    name, rest = first_word(command)
+    name, rest = protocol.first_word(command)
     known: Iterable[str] = ()
-    if isinstance(parsed, Go | GoMate):
+    if isinstance(parsed, protocol.Go | protocol.GoMate):
         if parsed.faults:
             return printable(parsed.faults[0])
-        unknown, known = parsed.skipped, GO_WORDS
+        unknown, known = parsed.skipped, protocol.GO_WORDS
     else:
-        unknown = tuple(rest.split()) if name in WITHOUT_ARGUMENTS else ()
+        unknown = tuple(rest.split()) if name in protocol.WITHOUT_ARGUMENTS else ()
     if not unknown:
         return None
     message = _("{command} does not know the word '{word}'").format(command=name, word=printable(unknown[0]))
     return message + suggestion(unknown[0], known)
 
 
-def fault_of_option(parsed: Command) -> str | None:
+def fault_of_option(parsed: protocol.Command) -> str | None:
     """Return why a `setoption` or `getoption` would change or show nothing."""
-    if isinstance(parsed, SetOption) and not parsed.name.startswith(TUNING_PREFIX):
+    if isinstance(parsed, protocol.SetOption) and not parsed.name.startswith(TUNING_PREFIX):
         refusal = Options().set(parsed.name, parsed.value)
-    elif isinstance(parsed, GetOption) and parsed.name and not Options().listing(parsed.name):
+    elif isinstance(parsed, protocol.GetOption) and parsed.name and not Options().listing(parsed.name):
         refusal = Options().set(parsed.name, "")
     else:
         return None
@@ -110,14 +95,14 @@ def fault_of_option(parsed: Command) -> str | None:
 
 def refused(commands: Iterable[str]) -> str | None:
     """Return why the first bad position or move is refused; None if all are legal."""
-    board = board_after(STARTPOS, ())
-    for parsed in map(parse, commands):
-        if isinstance(parsed, SetPosition):
+    board = board_after(protocol.STARTPOS, ())
+    for parsed in map(protocol.parse, commands):
+        if isinstance(parsed, protocol.SetPosition):
             try:
                 board = board_after(parsed.sfen, parsed.moves)
             except ValueError as error:
                 return _("position refused: {reason}").format(reason=printable(str(error)))
-        elif isinstance(parsed, Go):
+        elif isinstance(parsed, protocol.Go):
             illegal = [move for move in parsed.searchmoves if not board.is_legal(move)]
             if illegal:
                 return _("illegal move: '{move}'").format(move=printable(illegal[0]))

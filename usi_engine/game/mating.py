@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from usi_engine.core import sentence_of
-from usi_engine.game.report import count_text
+from usi_engine.game.thinking import count_text
 from usi_engine.search.resources import Resources
 from usi_engine.search.search_control import SearchControl
 from usi_engine.usi.output import Writer, repeated

@@ -9,19 +9,10 @@ from pathlib import Path
 from usi_engine.core import exit_status
 from usi_engine.files import KeptRows
 from usi_engine.language import _
+from usi_engine.match import report
 from usi_engine.match.elo import Sprt
 from usi_engine.match.engines import checked, digests, read_engines
 from usi_engine.match.game import EngineConfig, Engines, Rules, Task, play_game
-from usi_engine.match.report import (
-    lines,
-    note,
-    print_table,
-    save_record,
-    standings,
-    test_scores,
-    titles,
-    write_page,
-)
 from usi_engine.match.runs import MatchError, Row, add_run_options, kept_rows, play_missing, shuffled_openings
 from usi_engine.match.spsa import tune
 from usi_engine.records.faults import RecordError
@@ -164,25 +155,25 @@ class Match:
             missing,
             a,
             total=total,
-            note=lambda rows: note(rows, self.names[0]),
+            note=lambda rows: report.note(rows, self.names[0]),
             is_decided=self.decided,
         ):
             if row["fault"]:
                 show(_("game {number}: {fault}").format(number=row["game"] + 1, fault=row["fault"]), file=sys.stderr)
             if a.record:
-                save_record(self.kept.path.parent, row, a.record)
+                report.save_record(self.kept.path.parent, row, a.record)
 
     def decided(self, rows: Sequence[Row]) -> bool:
         """Return True if the sequential test has accepted one of its values."""
-        scores = test_scores(rows, self.names[0], self.arguments.model)
+        scores = report.test_scores(rows, self.names[0], self.arguments.model)
         return self.test is not None and self.test.accepted(scores) is not None
 
     def report(self) -> None:
         """Print the table and write the page. OSError."""
         rows, folder = self.kept.rows, self.kept.path.parent
-        text = lines(rows, self.names, self.test, self.arguments.model)
-        print_table(titles(), [standing.cells() for standing in standings(rows, self.names)])
-        write_page(folder, rows, self.names, text, self.arguments.record or "")
+        text = report.lines(rows, self.names, self.test, self.arguments.model)
+        report.print_table(report.titles(), [standing.cells() for standing in report.standings(rows, self.names)])
+        report.write_page(folder, rows, self.names, text, self.arguments.record or "")
         show(*text, _("games and page: {folder}").format(folder=folder))
 
 

@@ -9,7 +9,7 @@ from usi_engine.language import _
 from usi_engine.play import command
 from usi_engine.play.analysis_place import AnalysisPlace
 from usi_engine.play.game import PersonGame
-from usi_engine.play.record import load
+from usi_engine.play.library import load
 from usi_engine.usi.arguments import Parser
 
 

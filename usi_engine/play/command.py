@@ -16,9 +16,8 @@ from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.dialogue import Dialogue, file_named
 from usi_engine.play.game import EVEN, HANDICAPS, SIDES, PersonGame, Settings
-from usi_engine.play.library import Library
+from usi_engine.play.library import Library, is_own, load, side_and_level
 from usi_engine.play.opponent import Opponent
-from usi_engine.play.record import is_own, load, side_and_level
 from usi_engine.play.screen import Screen, View, has_kanji
 from usi_engine.play.words import ask_handicap, ask_level, ask_side
 from usi_engine.records.formats import SUFFIXES
@@ -170,9 +169,8 @@ def play_in_browser(
     """
     # They import a web server and the analysis, which the terminal does not need.
     from usi_engine.play.analysis_place import AnalysisPlace  # noqa: PLC0415
-    from usi_engine.play.browser import Site, play  # noqa: PLC0415
+    from usi_engine.play.browser import MyGames, Preferences, Site, play  # noqa: PLC0415  # noqa: PLC0415
     from usi_engine.play.browser_server import Events  # noqa: PLC0415
-    from usi_engine.play.places import MyGames, Preferences  # noqa: PLC0415
     from usi_engine.play.shared_game import SharedGame  # noqa: PLC0415
 
     events, library = Events(), Library(user_folder("data"))

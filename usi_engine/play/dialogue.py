@@ -8,9 +8,9 @@ from pathlib import Path
 from usi_engine.columns import cells, padded
 from usi_engine.language import _, reason_of
 from usi_engine.play.game import PersonGame
+from usi_engine.play.library import save
 from usi_engine.play.moves import UnknownMove
 from usi_engine.play.opponent import HINT, Opponent
-from usi_engine.play.record import save
 from usi_engine.play.screen import View
 from usi_engine.play.words import advice_on, help_text, split_command, value_text
 from usi_engine.records.faults import RecordError

@@ -15,7 +15,7 @@ from typing import Any
 from core_ext.shogi.notation import PASS
 from usi_engine.files import write_blocks
 from usi_engine.language import _, reason_of
-from usi_engine.records import csa, jkf, kakinoki, kif, usi_text
+from usi_engine.records import csa, jkf, kif, usi_text
 from usi_engine.records.ends import FOUL, End, jkf_name
 from usi_engine.records.faults import RecordError
 from usi_engine.records.position import HANDICAP_NAMES
@@ -60,9 +60,9 @@ class Format:
 
 
 FORMATS = {
-    "kif": Format(kakinoki.read, kif.write_kif, 1000, head=KIF_HEAD, moves=re.compile(
+    "kif": Format(kif.read, kif.write_kif, 1000, head=KIF_HEAD, moves=re.compile(
         r"^[^\S\n]*[0-9]+[^\S\n]+[▲△▼▽☗☖]?(?:[１-９1-9][一二三四五六七八九１-９1-9]|同)", re.M)),
-    "ki2": Format(kakinoki.read, kif.write_ki2, head=KIF_HEAD, moves=re.compile(r"^[^\S\n]*[▲△▼▽☗☖]", re.M)),
+    "ki2": Format(kif.read, kif.write_ki2, head=KIF_HEAD, moves=re.compile(r"^[^\S\n]*[▲△▼▽☗☖]", re.M)),
     "csa": Format(csa.read, csa.write, 1, passes=False, variations=False, head=csa.HINT,
                   moves=re.compile(r"^[+-][0-9]{4}[A-Z]{2}", re.M)),
     "jkf": Format(jkf.read, jkf.write, 1000, passes=False),

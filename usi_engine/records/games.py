@@ -12,18 +12,9 @@ from core_ext.board import Board
 from usi_engine import language
 from usi_engine.core import board_of
 from usi_engine.language import _
+from usi_engine.records import formats
 from usi_engine.records.ends import CSA_NAMES, End
 from usi_engine.records.faults import FaultyText, RecordError
-from usi_engine.records.formats import (
-    FORMATS,
-    SUFFIXES,
-    format_of,
-    has_moves,
-    parts_of,
-    record_of_moves,
-    text_of,
-    text_of_file,
-)
 from usi_engine.records.tree import Node, Record
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import STARTPOS
@@ -50,7 +41,7 @@ class Game(Record):
         if end and end not in CSA_NAMES:
             raise ValueError(f"not an end: '{end}'; one of {', '.join(sorted(CSA_NAMES))}")
         made = [Node(move) for move in Board.from_moves(moves, start).moves()]
-        record = record_of_moves(Board(start).sfen(), made, End(end) if end else None, headers or {})
+        record = formats.record_of_moves(Board(start).sfen(), made, End(end) if end else None, headers or {})
         return cls(**vars(record), path=Path("game"), kind="usi")
 
     def to(self, kind: str) -> str:
@@ -58,9 +49,9 @@ class Game(Record):
 
         RecordError for a pass in a format that has none; ValueError for another format.
         """
-        if kind not in FORMATS:
-            raise ValueError(f"not a format: '{kind}'; one of {', '.join(FORMATS)}")
-        return text_of(self, kind)
+        if kind not in formats.FORMATS:
+            raise ValueError(f"not a format: '{kind}'; one of {', '.join(formats.FORMATS)}")
+        return formats.text_of(self, kind)
 
     @property
     def name(self) -> str:
@@ -115,7 +106,7 @@ def read_games(path: Path, workers: int = 1) -> Iterator[Game | RecordError]:
     if not path.is_dir():
         yield from games_of_file(path)
         return
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in formats.SUFFIXES and file.is_file())
     if not files:
         yield RecordError(_("{path}: no game records in this folder (KIF, KI2, CSA, JKF, USI)").format(path=path))
     if workers == 1:
@@ -137,7 +128,7 @@ def games_of_files(_language: str, files: list[Path]) -> list[Game | RecordError
 def games_of_file(path: Path) -> Iterator[Game | RecordError]:
     """Yield the games and faults of a file."""
     try:
-        text = text_of_file(path)
+        text = formats.text_of_file(path)
     except RecordError as error:
         yield error
         return
@@ -147,19 +138,19 @@ def games_of_file(path: Path) -> Iterator[Game | RecordError]:
 def games_of_text(path: Path, text: str) -> Iterator[Game | RecordError]:
     """Yield the games and faults of a file with this text; `path` need not exist."""
     try:
-        kind = format_of(path, text)
-        parts = parts_of(kind, text)
+        kind = formats.format_of(path, text)
+        parts = formats.parts_of(kind, text)
     except RecordError as error:
         yield RecordError(_("{place}: {reason}").format(place=path, reason=error))
         return
     for number, (line, part) in enumerate(parts, 1):
         try:
-            record: Record = FORMATS[kind].read(part)
+            record: Record = formats.FORMATS[kind].read(part)
         except FaultyText as error:
             yield RecordError(_("{path}, {fault}").format(path=path, fault=error.fault.text(line)))
             continue
         game = Game(**vars(record), path=path, number=number, count=len(parts), kind=kind)
-        if not game.root.variations and not game.fault and has_moves(part, game.start):
+        if not game.root.variations and not game.fault and formats.has_moves(part, game.start):
             yield RecordError(_("{name}: no moves read").format(name=game.name))
             continue
         yield game
@@ -201,11 +192,11 @@ def opening_boards(path: Path) -> Iterator[Board]:
 
     ValueError names the line, or says that there is none.
     """
-    if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usi") != "usi":
+    if path.is_dir() or formats.SUFFIXES.get(path.suffix.lower(), "usi") != "usi":
         yield from (game.board(min(OPENING_PLIES, len(game.moves))) for game in load_games(path))
         return
     count = 0
-    for number, line in enumerate(text_of_file(path).splitlines(), 1):
+    for number, line in enumerate(formats.text_of_file(path).splitlines(), 1):
         try:
             board = board_of(line.strip()) if line.strip() else None
         except ValueError as error:

@@ -13,7 +13,7 @@ from core_ext.shogi.notation import CSA_LETTERS, RANKS
 from usi_engine.language import _
 from usi_engine.records.ends import CSA_NAMES, INTERRUPTED, End, end_of_result, jkf_name
 from usi_engine.records.faults import Fault, FaultyText, RecordError, one_line
-from usi_engine.records.kakinoki import LINE_END
+from usi_engine.records.kif import LINE_END
 from usi_engine.records.position import NAMES, PRESETS, Setup, unknown_handicap
 from usi_engine.records.tree import Builder, Node, Record, Step, unmarked_text
 from usi_engine.usi.output import QUOTED, excerpt

@@ -4,9 +4,12 @@ The recipe: quiet positions mirrored at random, a warm-up and a cosine schedule 
 transformer alone, and quantisation-aware last steps, with weights and activations rounded as in play.
 """
 
+import atexit
 import math
+import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -22,16 +26,101 @@ from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.evaluation.parts import BONAPIECES, SQUARES
 from usi_engine.files import write_json
-from usi_engine.learn.checkpoint import Curve
 from usi_engine.learn.corpus.batches import Batches, Mirror
 from usi_engine.learn.corpus.chances import Positions, agreement, scores_differ
-from usi_engine.learn.nnue.device import Ranks, Recorded, choose_device, first_sentence, join_ranks
 from usi_engine.learn.nnue.export import CARD_SUFFIX, TEMPO_KEY, active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import LISTED, PLY, Expander, Inputs, compact
 from usi_engine.learn.nnue.model import STEP_SIZES, TRANSFORMER, initialised
 from usi_engine.learn.settings import TrainNetwork
-from usi_engine.learn.training import TrainingRun
+from usi_engine.learn.training import Curve, TrainingRun
 from usi_engine.usi.options import FV_SCALE
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among those that train together. Each takes its part of every batch."""
+
+    rank: int = 0
+    count: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        return self.rank == 0
+
+    def add_up(self, tensors: Iterable[Tensor]) -> None:
+        """Replace each tensor by its sum over the processes."""
+        if self.count > 1:
+            for tensor in tensors:
+                dist.all_reduce(tensor)
+
+    def wait(self) -> None:
+        """Wait for all processes, as after the first has written a file."""
+        if self.count > 1:
+            dist.barrier()
+
+
+class Recorded:
+    """A step of fixed shapes that a GPU repeats from a recording (CUDA graph).
+
+    Without one, a step of hundreds of small operations takes twice as long to launch as to compute.
+    """
+
+    def __init__(self, step: Callable[[Tensor, Tensor], Tensor]) -> None:
+        self.step, self.first_steps = step, 3  # not recorded: libraries allocate their buffers in them
+        self.graph = torch.cuda.CUDAGraph()
+        self.given: tuple[Tensor, Tensor] | None = None
+        self.result = torch.empty(0)
+
+    def __call__(self, words: Tensor, mirror: Tensor) -> Tensor:
+        if self.first_steps:
+            self.first_steps -= 1
+            return self.step(words, mirror)
+        if self.given is None:
+            self.given = words.clone(), mirror.clone()
+            # Threads that read positions allocate memory meanwhile, which other error modes forbid.
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+                self.result = self.step(*self.given)
+        self.given[0].copy_(words)
+        self.given[1].copy_(mirror)
+        self.graph.replay()
+        return self.result.clone()
+
+
+def first_sentence(error: Exception) -> str:
+    """Return the beginning of a message of torch, which may be long."""
+    return str(error).partition("\n")[0].partition(". ")[0]
+
+
+def choose_device(name: str, threads: int) -> str:
+    """Return the torch device of this process for `auto` or a name of torch's. ValueError."""
+    if threads:
+        torch.set_num_threads(threads)
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:  # torch without CUDA raises the latter
+        raise ValueError(f"--device {name}: {first_sentence(error)}") from None
+    if name == "cuda":
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+    if name.startswith("cuda"):
+        torch.cuda.set_device(name)
+        torch.set_float32_matmul_precision("high")  # TF32: exact for the integers of the rounded steps
+    return name
+
+
+def join_ranks(device: str) -> Ranks:
+    """Join the processes that torchrun started, if it did."""
+    if "WORLD_SIZE" not in os.environ:
+        return Ranks()
+    if not dist.is_initialized():
+        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+        atexit.register(dist.destroy_process_group)
+    return Ranks(dist.get_rank(), dist.get_world_size())
+
+
+# ---- the training ----
+
 
 WARM_UP_STEPS = 300
 PROGRESS_STEPS = 400
