@@ -6,7 +6,6 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +14,15 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.shogi.notation import flip_move, flip_sfen
-from tests.engine.fake_core import Script, make_core
+from tests.engine.conftest import ScriptedEngine
+from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
+from tests.positions import STARTS, flipped, flipped_move, random_boards
 from tests.shogi.slow_shogi import START
 from usi_engine.book import libraries, yaneuraou
 from usi_engine.book.book_player import PACKAGED, BookPlayer, allowed, choose, open_book, rules_of
 from usi_engine.book.entry import BookError, BookMove, position_key
-from usi_engine.book.libraries import ENTRY, AperyBook, ShogiHomeBook
+from usi_engine.book.libraries import ENTRY, AperyBook
 from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.records.usi_text import MOVE
@@ -106,30 +107,24 @@ def test_read_move(line: str, move: BookMove | None) -> None:
 
 
 def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare the moves of 300 positions of the book and 100 others."""
-    rng = random.Random(11)
-    sfens = sorted({random_position(rng) for _ in range(400)})
+    """Compare the moves of 300 positions of the book and 100 others. A large book must be sorted."""
+    sfens = sorted({board.sfen() for board in random_boards(11, 400)})
     held = sfens[::2] + sfens[1::4]
     text = "#YANEURAOU-DB2016 1.00\n"
     for sfen in sorted([*held, *(f"{sfen}0" for sfen in held[::3])]):
         moves = [f"7g7f none {len(sfen)} {n} {n}\n" for n in range(sum(map(ord, sfen)) % 4)]
         text += f"sfen {sfen}\n" + "".join(moves)
     whole = YaneuraOuBook(write(tmp_path, text))
+    lines = "".join(f"sfen {sfen}\n7g7f\n" for sfen in reversed(sfens))
+    unsorted = YaneuraOuBook(write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + lines, "unsorted.db"))
+    assert all(unsorted.probe(sfen).moves for sfen in sfens)
     monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
     on_disk = YaneuraOuBook(whole.path)
     assert on_disk._positions is None
     assert [on_disk.probe(sfen) for sfen in sfens] == [whole.probe(sfen) for sfen in sfens]
     assert any(whole.probe(sfen).moves for sfen in held)
-
-
-def test_a_large_book_must_be_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(5)
-    sfens = sorted({random_position(rng) for _ in range(100)}, reverse=True)
-    path = write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + "".join(f"sfen {sfen}\n7g7f\n" for sfen in sfens))
-    assert all(YaneuraOuBook(path).probe(sfen).moves for sfen in sfens)
-    monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
     with pytest.raises(BookError, match="not sorted"):
-        YaneuraOuBook(path)
+        YaneuraOuBook(unsorted.path)
 
 
 @pytest.mark.usefixtures("storage")
@@ -183,13 +178,6 @@ def test_a_binary_book_of_yaneuraou_names_its_converter(tmp_path: Path) -> None:
         open_book(write(tmp_path, "", "book.ybb"))
 
 
-def random_position(rng: random.Random) -> str:
-    board = Board()
-    for _ in range(rng.randrange(1, 12)):
-        board.push(rng.choice(board.legal_moves()))
-    return board.sfen()
-
-
 # ---- other formats ----
 
 
@@ -201,16 +189,6 @@ SBK = (
 )  # fmt: skip
 
 
-def test_shogihome(tmp_path: Path) -> None:
-    """Weights become counts; a move marked as a mistake is skipped."""
-    path = tmp_path / "book.sbk"
-    path.write_bytes(SBK)
-    book = open_book(str(path))
-    assert isinstance(book, ShogiHomeBook)
-    assert book.probe(START).moves == (BookMove("2g2f", "", 0, 0, 9), BookMove("7g7f", "", 0, 0, 3))
-    assert book.probe(flip_sfen(START)).moves == book.probe("nonsense").moves == ()
-
-
 def apery_book(key: int) -> bytes:
     """Encode four entries, two with this key. A move is to | start << 7; squares count file by file."""
     pawn_76, pawn_26 = 59 | 60 << 7, 14 | 15 << 7
@@ -218,13 +196,18 @@ def apery_book(key: int) -> bytes:
     return np.array(rows, ENTRY).tobytes()
 
 
-def test_apery(tmp_path: Path) -> None:
-    path = tmp_path / "book.bin"
-    path.write_bytes(apery_book(pytest.importorskip("cshogi").Board(START).book_key()))
-    book = open_book(str(path))
-    assert isinstance(book, AperyBook)
-    assert book.probe(START).moves == (BookMove("7g7f", "", 30, 0, 2), BookMove("2g2f", "", -20, 0, 5))
-    assert book.probe("nonsense").moves == ()
+def test_libraries(tmp_path: Path) -> None:
+    """Weights of ShogiHome become counts; a move marked as a mistake is skipped."""
+    data = {"sbk": SBK, "bin": apery_book(pytest.importorskip("cshogi").Board(START).book_key())}
+    for kind, moves in (
+        ("sbk", (BookMove("2g2f", "", 0, 0, 9), BookMove("7g7f", "", 0, 0, 3))),
+        ("bin", (BookMove("7g7f", "", 30, 0, 2), BookMove("2g2f", "", -20, 0, 5))),
+    ):
+        path = tmp_path / f"book.{kind}"
+        path.write_bytes(data[kind])
+        book = open_book(str(path))
+        assert book.probe(START).moves == moves
+        assert book.probe(flip_sfen(START)).moves == book.probe("nonsense").moves == ()
 
 
 def test_apery_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,16 +237,9 @@ def test_a_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suff
 
 
 def test_flip() -> None:
-    """Flipping twice changes nothing; the flipped moves are the legal moves of the flipped position."""
-    rng = random.Random(3)
-    for _ in range(30):
-        board = Board(random_position(rng))
-        other = Board(flip_sfen(board.sfen()))
-        assert position_key(flip_sfen(other.sfen())) == position_key(board.sfen())
-        assert {flip_move(move) for move in board.legal_moves()} == set(other.legal_moves())
-    hands = "4k4/9/9/9/+P8/9/9/9/4K4 b RB2G3Prn2p 9"
-    assert flip_sfen(hands) == "4k4/9/9/9/8+p/9/9/9/4K4 w RN2Prb2g3p 9"
-    assert (flip_move("P*5e"), flip_move("G*1a"), flip_move("7g3c+")) == ("P*5e", "G*9i", "3c7g+")
+    for board in random_boards(3, 60, STARTS):
+        assert flip_sfen(board.sfen()) == flipped(board.sfen())
+        assert [*map(flip_move, board.legal_moves())] == [*map(flipped_move, board.legal_moves())]
 
 
 def test_a_book_of_one_colour_serves_both(tmp_path: Path) -> None:
@@ -310,12 +286,11 @@ def test_ply_and_ignored_share(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def engine() -> Iterator[InProcess]:
+def engine(scripted: ScriptedEngine) -> InProcess:
     """Start an engine with a scripted search and its book on."""
-    made = InProcess(lambda: make_core(Script()))
-    made.send("setoption name USI_OwnBook value true", "setoption name USI_Hash value 1")
-    yield made
-    made.close()
+    made = scripted(Script())
+    made.send("setoption name USI_OwnBook value true")
+    return made
 
 
 GAME = "go btime 600000 wtime 600000"
@@ -342,8 +317,9 @@ def test_a_book_move_waits_for_ponderhit(engine: InProcess) -> None:
     [*[("DepthLimit value 2", go) for go in ("go infinite", "go", "go depth 2", "go nodes 500", "go movetime 30",
                                              f"{GAME} searchmoves 7g7f")],
      *[(setting, GAME) for setting in ("USI_OwnBook value false", "BookMoves value 0", "BookFile value",
-                                       "BookFile value no_book", "MultiPV value 2", "ConsiderationMode value true",
-                                       "BookIgnoreRate value 100", "BookEvalBlackLimit value 99999")]],
+                                       "BookFile value no_book", "BookFile value /nowhere", "MultiPV value 2",
+                                       "ConsiderationMode value true", "BookIgnoreRate value 100",
+                                       "BookEvalBlackLimit value 99999")]],
 )  # fmt: skip
 def test_other_searches_do_not_use_the_book(engine: InProcess, setting: str, go: str) -> None:
     """Only a `go` with clocks and nothing else is answered from the book, if no option forbids it."""
@@ -355,13 +331,6 @@ def test_an_illegal_book_move_is_not_played(engine: InProcess, tmp_path: Path) -
     path = write(tmp_path, SMALL.replace("7g7f", "7g7e").replace("2g2f 8c8d", "2g2f 2g2f"))
     assert engine.ask(f"setoption name BookFile value {path}", "go byoyomi 1000") == "bestmove 2g2f"
     assert sum("'7g7e'" in line for line in engine.seen) == 1
-
-
-def test_a_book_that_cannot_be_opened(engine: InProcess) -> None:
-    engine.send("setoption name BookFile value /nowhere/book.sbk", "setoption name DepthLimit value 2", "isready")
-    engine.expect(r"^info string .*/nowhere/book\.sbk.*playing without a book$")
-    engine.ask(GAME)
-    assert " nodes 0 " not in engine.seen[-2]
 
 
 # ---- the book of the package ----

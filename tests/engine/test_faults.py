@@ -1,4 +1,4 @@
-"""Truncated files, full disks, concurrent starts, the longest games, free memory."""
+"""Full disks, concurrent starts, the longest games, free memory."""
 
 import io
 import os
@@ -12,15 +12,13 @@ from types import SimpleNamespace
 import pytest
 
 from core_ext.board import Board
-from tests.damage import accepted, cuts
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import Program
 from tests.positions import MOST_MOVES
 from tests.programs import output_of, quickest
 from usi_engine import memory
-from usi_engine.evaluation.kpp_file import read_blocks
-from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
+from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game import loop
 from usi_engine.memory import free_megabytes
 from usi_engine.search.threads import WORKER_MEGABYTES
@@ -28,11 +26,6 @@ from usi_engine.usi.options import usable_cores
 from usi_engine.usi.protocol import Word
 
 MOST_MEGABYTES = 1000  # resident with the most threads before they search
-
-
-def test_truncated_kpp_weights(tmp_path: Path) -> None:
-    data = PACKAGED[KPP].read_bytes()
-    assert accepted(lambda path: read_blocks(path.read_bytes()), tmp_path / "x", cuts(data, 30), WeightsError) == 0
 
 
 # ---- the cache ----
@@ -165,50 +158,39 @@ def free(folder: Path, files: dict[str, str]) -> int | None:
     return free_megabytes(folder / "proc", folder / "cgroup")
 
 
-def cgroup(limit: str, use: int, reclaimable: int) -> dict[str, str]:
-    """Return the files of a cgroup v2; arguments are in MB."""
+def cgroup(folder: str, limit: str) -> dict[str, str]:
+    """Return the files of a cgroup v2 with a limit in MB; 200 MB are in use, 30 of them by files."""
     bytes_of = limit if limit == "max" else str(int(limit) * MB)
-    stat = f"anon 1\nfile 2\ninactive_file {(reclaimable - 10) * MB}\nactive_file {10 * MB}\n"
-    return {"memory.max": f"{bytes_of}\n", "memory.current": f"{use * MB}\n", "memory.stat": stat}
+    stat = f"anon 1\nfile 2\ninactive_file {20 * MB}\nactive_file {10 * MB}\n"
+    texts = {"memory.max": f"{bytes_of}\n", "memory.current": f"{200 * MB}\n", "memory.stat": stat}
+    return {f"cgroup/{folder}/{name}": text for name, text in texts.items()}
 
 
-@LINUX
-def test_the_machine_alone(tmp_path: Path) -> None:
-    assert free(tmp_path, {}) == 4000
-    assert free(tmp_path, {"proc/self/cgroup": "0::/\n"}) == 4000
-    assert (free_megabytes() or 0) > 0
+VERSION_1 = {
+    "proc/self/cgroup": "9:name=systemd:/\n4:memory:/docker/ab\n0::/\n",
+    "cgroup/memory/docker/ab/memory.limit_in_bytes": str(500 * MB),
+    "cgroup/memory/docker/ab/memory.usage_in_bytes": str(100 * MB),
+    "cgroup/memory/docker/ab/memory.stat": f"total_inactive_file {20 * MB}\ntotal_active_file {30 * MB}\n",
+}
 
 
 @LINUX
 @pytest.mark.parametrize(
-    "inner, outer, left",
-    [("max", "max", 4000), ("1024", "max", 854), ("2048", "1024", 854), ("100", "1024", 0), ("9000", "9000", 4000)],
-)
-def test_a_container_in_another(tmp_path: Path, inner: str, outer: str, left: int) -> None:
-    """The tightest limit counts; file pages in use can be freed."""
-    files = {"proc/self/cgroup": "0::/outer/inner\n"}
-    for name, limit in (("outer", outer), ("outer/inner", inner)):
-        files |= {f"cgroup/{name}/{file}": text for file, text in cgroup(limit, 200, 30).items()}
+    ("files", "left"),
+    [
+        ({}, 4000),
+        (VERSION_1, 450),
+        # One container in another: the tightest limit counts; file pages in use can be freed.
+        *(({"proc/self/cgroup": "0::/outer/inner\n"} | cgroup("outer", outer) | cgroup("outer/inner", inner), left)
+          for inner, outer, left in (("max", "max", 4000), ("1024", "max", 854), ("2048", "1024", 854),
+                                     ("100", "1024", 0), ("9000", "9000", 4000))),
+        # Files that cannot be read are skipped.
+        *(({"proc/self/cgroup": text}, 4000) for text in ("0::/\n", "", "4:memory\n", "0::/../..\n", "nonsense\n")),
+    ],
+)  # fmt: skip
+def test_free_memory(tmp_path: Path, files: dict[str, str], left: int) -> None:
     assert free(tmp_path, files) == left
-
-
-@LINUX
-def test_cgroup_v1(tmp_path: Path) -> None:
-    files = {
-        "memory.limit_in_bytes": str(500 * MB),
-        "memory.usage_in_bytes": str(100 * MB),
-        "memory.stat": f"inactive_file 1\ntotal_inactive_file {20 * MB}\ntotal_active_file {30 * MB}\n",
-    }
-    text = "9:name=systemd:/\n4:memory:/docker/ab\n0::/\n"
-    named = {f"cgroup/memory/docker/ab/{name}": text for name, text in files.items()}
-    assert free(tmp_path, {"proc/self/cgroup": text, **named}) == 450
-
-
-@LINUX
-@pytest.mark.parametrize("text", ["", "4", "4:memory\n", "0::/../..\n", "nonsense\n"])
-def test_unreadable_files_are_skipped(tmp_path: Path, text: str) -> None:
-    assert free(tmp_path, {"proc/self/cgroup": text}) == 4000
-    assert free_megabytes(tmp_path / "none", tmp_path / "none") is None
+    assert free_megabytes(tmp_path / "none", tmp_path / "none") is None and (free_megabytes() or 0) > 0
 
 
 @LINUX
@@ -219,11 +201,9 @@ def test_a_table_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: p
     engine = scripted(script)
     engine.send("setoption name USI_Hash value 128", "isready", "getoption USI_Hash", "go depth 1")
     for size in (128, 64):
-        said = f"^info string no memory for a table of {size} MB: 100 MB are free; trying half of {size} MB$"
-        engine.expect(said)
-    engine.expect("^readyok$")
-    engine.expect("^USI_Hash = 32$")
-    engine.expect("^bestmove")
+        engine.expect(f"^info string no memory for a table of {size} MB: 100 MB are free; trying half of {size} MB$")
+    for answer in ("^readyok$", "^USI_Hash = 32$", "^bestmove"):
+        engine.expect(answer)
     assert script.made["tables"] == 1
     monkeypatch.setattr(memory, "free_megabytes", lambda: 10)  # a small table is always tried
     engine.send("setoption name USI_Hash value 64", "isready", "getoption USI_Hash", "go depth 1")

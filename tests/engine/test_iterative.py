@@ -2,7 +2,6 @@
 
 import threading
 import time
-from functools import partial
 
 import pytest
 
@@ -181,6 +180,9 @@ def test_one_loop_yields_every_finished_depth() -> None:
     worker.set_root(Board())
     assert list(iterative_deepening(worker, 7, 700)) == [1, 2, 3]
     assert worker.stopped
+    script.windows.clear()
+    assert list(iterative_deepening(worker, 9, aspiration=False))[-1] == 9
+    assert {window[1:3] for window in script.windows} == {(-INFINITE, INFINITE)}
 
 
 def test_search_again_less_deep() -> None:
@@ -204,12 +206,6 @@ def test_a_move_above_the_window_is_played_if_its_value_is_not_found(other: bool
     assert (result.depth, result.best.value) == ((9, script.windows[8][2]) if other else (8, 0))
 
 
-def test_without_aspiration_every_window_is_full() -> None:
-    worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
-    assert list(iterative_deepening(worker, 9, aspiration=False))[-1] == 9
-    assert {window[1:3] for window in script.windows} == {(-INFINITE, INFINITE)}
-
-
 @pytest.mark.parametrize(
     ("pv", "answer"),
     [
@@ -231,10 +227,6 @@ def engine(scripted: ScriptedEngine) -> InProcess:
     return transport
 
 
-def test_ponderhit_after_long_pondering_is_answered_at_once(engine: InProcess) -> None:
-    assert quickest(partial(seconds_from_ponderhit, engine, "go ponder btime 5001 wtime 5001", 0.4)) < 0.15
-
-
 def test_a_fail_low_of_the_first_line_prolongs_pondering(
     scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,28 +241,30 @@ def test_a_fail_low_of_the_first_line_prolongs_pondering(
     assert told
 
 
-def seconds_from_ponderhit(engine: InProcess, go: str, pondered: float) -> float:
-    """Return the time from ponderhit to bestmove, after `pondered` seconds."""
-    engine.send(go)
-    engine.silent("^bestmove", pondered)
-    begun = time.perf_counter()
-    engine.ask("ponderhit")
-    return time.perf_counter() - begun
+BYOYOMI = "go ponder btime 0 wtime 0 byoyomi 300"
 
 
-def test_the_clock_starts_at_ponderhit(engine: InProcess) -> None:
-    """Pondering uses no time of the engine: the whole byoyomi is left after ponderhit."""
-    go = "go ponder btime 0 wtime 0 byoyomi 300"
-    assert 0.2 < quickest(partial(seconds_from_ponderhit, engine, go, 0.35)) < 0.4
+@pytest.mark.parametrize(
+    ("go", "pondered", "hit", "limits"),
+    [
+        ("go ponder btime 5001 wtime 5001", 0.4, "ponderhit", (0.0, 0.15)),  # long enough
+        (BYOYOMI, 0.35, "ponderhit", (0.2, 0.4)),  # pondering uses no time of the engine
+        # Other clocks keep searchmoves and those that they do not name. The only move to search is not a forced one.
+        (f"{BYOYOMI} searchmoves 7g7f", 0.0, "ponderhit btime 0 wtime 0 byoyomi 301", (0.15, 5.0)),
+        (f"{BYOYOMI} searchmoves 7g7f", 0.0, "ponderhit btime 0 wtime 0", (0.15, 5.0)),
+    ],
+)
+def test_the_time_after_ponderhit(
+    engine: InProcess, go: str, pondered: float, hit: str, limits: tuple[float, float]
+) -> None:
+    def seconds_to_answer() -> float:
+        engine.send(go)
+        engine.silent("^bestmove", pondered)
+        begun = time.perf_counter()
+        engine.ask(hit)
+        return time.perf_counter() - begun
 
-
-@pytest.mark.parametrize("clocks", ["btime 0 wtime 0 byoyomi 301", "btime 0 wtime 0"])
-def test_ponderhit_with_other_clocks_keeps_searchmoves(engine: InProcess, clocks: str) -> None:
-    """And the clocks that it does not name. The only move that is left to search is not taken for a forced one."""
-    engine.send("go ponder btime 0 wtime 0 byoyomi 300 searchmoves 7g7f")
-    begun = time.perf_counter()
-    engine.ask(f"ponderhit {clocks}")
-    assert time.perf_counter() - begun > 0.15
+    assert limits[0] <= quickest(seconds_to_answer, limits[1]) < limits[1]
 
 
 ONE_REPLY = "position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1"

@@ -28,14 +28,14 @@ from usi_engine.usi.output import Writer
 
 def test_usiok_comes_within_a_second() -> None:
     """Even on a busy machine."""
+
+    def seconds_to_usiok() -> float:
+        begun = time.perf_counter()
+        with closing(Program()) as engine:
+            engine.ask("usi", answer="^usiok$")
+            return time.perf_counter() - begun
+
     assert quickest(seconds_to_usiok) < 1.0
-
-
-def seconds_to_usiok() -> float:
-    begun = time.perf_counter()
-    with closing(Program()) as engine:
-        engine.ask("usi", answer="^usiok$")
-        return time.perf_counter() - begun
 
 
 READER = """
@@ -81,13 +81,6 @@ def test_a_network_needs_neither_numpy_nor_a_cache(
     assert not cache_folder.exists()
 
 
-def test_from_another_folder(tmp_path: Path) -> None:
-    (tmp_path / "将棋 エンジン").mkdir()
-    engine = Program(cwd=str(tmp_path / "将棋 エンジン"))
-    engine.ask("usi", "quit", answer="^usiok$")
-    engine.close()
-
-
 def test_an_uncompiled_clone_says_what_to_do(tmp_path: Path) -> None:
     """Python finds it in the working folder before the installed package."""
     for package in ("usi_engine", "core_ext"):
@@ -101,17 +94,6 @@ def test_an_uncompiled_clone_says_what_to_do(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith(advice)
     done = run_command([sys.executable, "-c", "from usi_engine import Board"], cwd=tmp_path)
     assert f"CoreError: {advice}" in done.stderr
-
-
-def test_closed_output_ends_a_search() -> None:
-    """The input stays open, but nobody reads the answer."""
-    command = [*ENGINE, "setoption name PvInterval value 0", "go infinite"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
-        assert started.stdout and started.stderr
-        assert started.stdout.readline()
-        started.stdout.close()
-        assert started.stderr.read() == b""
-        started.wait(20)
 
 
 def test_quit_as_an_argument_comes_after_what_stands_before_it() -> None:
@@ -135,7 +117,6 @@ def test_command_line() -> None:
     ("argument", "pattern"),
     [
         ("--version", r"^Komadori \d\S+ \((native|portable|x86-64-v[23]) build, (AVX|SSE|portable)"),
-        ("--help", "^usi_engine --where"),
         ("--where", "usi_engine"),
     ],
 )
@@ -165,17 +146,13 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
     [
         (["bogus"], "unknown command 'bogus'"),
         (["perft", "x"], "perft needs a depth from 1 to 64, not 'x'"),
-        (["position", "startpos", "moves", "7g7g", "perft", "1"], "position refused: move 1 '7g7g': not a move"),
         (["position sfen 9/9 b - 1", "d"], "position refused: "),
         (["b\nog"], "unknown command 'b\\x0aog'"),
         (["pley"], "unknown command 'pley'; did you mean 'play'?"),
-        (["go", "dpeth", "5"], "go does not know the word 'dpeth'; did you mean 'depth'?"),
         (["isready", "go", "depth", "2", "moves", "7g7f"], "moves does not know the word '7g7f'"),
         (["go", "depth", "x"], "go depth needs a number of 1 or more, not 'x'"),
         (["go", "searchmoves", "7g7f", "5e5d", "depth", "2"], "illegal move: '5e5d'"),
         (["setoption name Thread value 2", "d"], "no option is named 'Thread'; did you mean 'Threads'?"),
-        (["setoption name Threads value two", "d"], "option Threads cannot be 'two'; it stays "),
-        (["getoption", "MultPV"], "no option is named 'MultPV'; did you mean 'MultiPV'?"),
     ],
 )
 def test_unknown_arguments(
@@ -253,13 +230,15 @@ def test_pipes_that_do_not_block() -> None:
         assert started.wait(10) == 0
 
 
-def test_a_japanese_path_where_the_locale_is_ascii(tmp_path: Path) -> None:
-    book = tmp_path / "定跡.db"
+def test_a_japanese_folder_where_the_locale_is_ascii(tmp_path: Path) -> None:
+    folder = tmp_path / "将棋 エンジン"
+    folder.mkdir()
+    book = folder / "定跡.db"
     book.write_text(f"#YANEURAOU-DB2016 1.00\nsfen {START}\n9g9f\n")
     ascii_locale = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     lines = ["setoption name EvalFile value material", f"setoption name BookFile value {book}", "go byoyomi 100", ""]
     pipe = subprocess.PIPE
-    with subprocess.Popen(ENGINE, stdin=pipe, stdout=pipe, cwd=ROOT, env=ascii_locale) as started:
+    with subprocess.Popen(ENGINE, stdin=pipe, stdout=pipe, cwd=folder, env=ascii_locale) as started:
         assert started.stdin is not None and started.stdout is not None
         started.stdin.write("\n".join(lines).encode())
         started.stdin.flush()
@@ -301,13 +280,17 @@ def test_a_file_without_end_is_one_line(words: str) -> None:
     assert done.stderr.startswith("/dev/zero: ")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["perft", "2"], ["learn", "--help"]])
-def test_closed_output_of_a_command(arguments: list[str]) -> None:
-    """As with `| head`: there is no error message, even if the buffer is flushed only at the end."""
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["perft", "2"], ["learn", "--help"], ["setoption name PvInterval value 0", "go infinite"]]
+)
+def test_closed_output(arguments: list[str]) -> None:
+    """As with `| head`: no error message, even if the buffer is flushed only at the end; a search ends."""
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     pipe = subprocess.PIPE
     with subprocess.Popen([*ENGINE, *arguments], stdout=pipe, stderr=pipe, cwd=ROOT, env=buffered) as started:
         assert started.stdout and started.stderr
+        if "go infinite" in arguments:
+            assert started.stdout.readline()
         started.stdout.close()
         assert started.stderr.read() == b""
         assert started.wait(60) in (0, 1)

@@ -61,16 +61,13 @@ def test_stop_at_the_end_of_a_search(core: str, go: str, odd: list[str], even: l
 
 @TIMES
 @CORES
-@pytest.mark.parametrize("go", ["go infinite", PONDER])
-def test_quit_or_the_end_of_input_during_a_search(core: str, go: str, times: int) -> None:
+@pytest.mark.parametrize(("go", "end"), [("go infinite", "quit"), (PONDER, "end of input")])
+def test_quit_or_the_end_of_input_during_a_search(core: str, go: str, end: str, times: int) -> None:
     for wait in waits(4, times // 6):
         engine = ready_engine(core)
         engine.send(go)
         time.sleep(wait)
-        if go == PONDER:
-            engine.end_input()
-        else:
-            engine.send("quit")
+        engine.end(end)
         engine.drain(5)
         assert engine.is_settled()
         engine.close()

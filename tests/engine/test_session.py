@@ -108,10 +108,7 @@ def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: p
 def test_perft_and_bench_can_be_stopped(real: InProcess, job: str, end: str) -> None:
     real.send(SMALL_TABLE, job)
     real.silent("nodes", 0.1)
-    if end == "end of input":
-        real.end_input()
-    else:
-        real.send(end)
+    real.end(end)
     real.expect("^info string stopped$", timeout=10)
     if end == "stop":
         real.send("isready", "quit")
@@ -145,10 +142,7 @@ def test_quit_while_a_large_table_is_allocated(scripted: ScriptedEngine, end: st
     engine.send("setoption name USI_Hash value 9600", "isready")  # 15 s
     engine.silent("^readyok$", 0.2)
     begun = time.monotonic()
-    if end == "quit":
-        engine.send("quit")
-    else:
-        engine.end_input()
+    engine.end(end)
     engine.drain()
     assert time.monotonic() - begun < 1
     assert 1 < sum(parts > 1 for _, parts, _ in script.touched) < 100
@@ -175,10 +169,10 @@ def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> No
     """It is printable, no longer than a line that a GUI can show, and Japanese stays Japanese."""
     engine = scripted(Script())
     engine.send("go depth 1 searchmoves " + "日本 " * 20_000, "position startpos moves " + "\x1b[31m" * 20_000)
-    engine.send("setoption name " + "\x07x" * 20_000 + " value 1", "setoption name BookFile value 本\x1b[31m")
+    engine.send("setoption name " + "\x07x" * 20_000 + " value 1", "setoption name BookFile value 本\x1b[31m\u202e")
     converse(engine, "getoption BookFile", "isready", expect=["^readyok$"])
     assert all(len(line) < 1100 and line.isprintable() for line in engine.seen)
-    assert "BookFile = 本\\x1b[31m" in engine.seen
+    assert "BookFile = 本\\x1b[31m\\u202e" in engine.seen
     assert any("日本 日本 " in line for line in engine.seen)
 
 

@@ -70,22 +70,20 @@ def test_a_game_is_consistent_and_games_differ() -> None:
     assert moves == again and len(set(moves)) > 10
 
 
-def opening() -> Board:
-    return Board.from_moves(["7g7f", "3c3d"])
+OPENING = Board.from_moves(["7g7f", "3c3d"])
 
 
 def test_loud_moves_are_seen_sooner() -> None:
     """A capture, a promotion and a check are tactical."""
-    board = opening()
-    assert all(is_tactical(board, move) for move in ("8h2b", "8h2b+", "8h3c+"))
-    assert not any(is_tactical(board, move) for move in ("8h4d", "2g2f"))
-    pvs = [("8h2b+",), ("2g2f", "2b8h+"), ("2g2f", "8c8d")]
-    assert skills.visibility(board, pvs[0]) < skills.visibility(board, pvs[1]) < skills.visibility(board, pvs[2]) == 1
+    assert all(is_tactical(OPENING, move) for move in ("8h2b", "8h2b+", "8h3c+"))
+    assert not any(is_tactical(OPENING, move) for move in ("8h4d", "2g2f"))
+    own, reply, none = (skills.visibility(OPENING, pv) for pv in (("8h2b+",), ("2g2f", "2b8h+"), ("2g2f", "8c8d")))
+    assert own < reply < none == 1
     assert is_tactical(Board(MATE), "G*5b")
 
 
 def test_a_capture_is_missed_less_often_than_a_quiet_move() -> None:
-    quiet, capture = (choices(12, range(80), opening(), best, 300) for best in ("2g2f", "8h2b+"))
+    quiet, capture = (choices(12, range(80), OPENING, best, 300) for best in ("2g2f", "8h2b+"))
     assert capture > quiet + 10
 
 

@@ -153,9 +153,3 @@ def test_a_long_text_is_cut_without_a_space_at_its_end(length: int) -> None:
     Writer(written).info("x" * length + " y" * 1000)
     (line,) = written.getvalue().splitlines()
     assert len(line) < 1100 and line == line.strip()
-
-
-def test_japanese_stays_and_what_acts_on_a_terminal_is_escaped() -> None:
-    written = io.BytesIO()
-    Writer(written).lines(["id name Komadori 日本", "info string ～/\x1b[2J\u202e\udc80"])
-    assert written.getvalue().decode() == "id name Komadori 日本\ninfo string ～/\\x1b[2J\\u202e\\udc80\n"

@@ -156,6 +156,13 @@ class Transport:
     def end_input(self) -> None:
         raise NotImplementedError
 
+    def end(self, way: str) -> None:
+        """Send this line, or end the input if it is `end of input`."""
+        if way == "end of input":
+            self.end_input()
+        else:
+            self.send(way)
+
 
 def read_board(command: SetPosition) -> Board | None:
     """Return the position; None if it is refused."""

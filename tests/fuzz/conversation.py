@@ -86,10 +86,7 @@ def no_quit(grammar: Grammar, count: int) -> list[bytes]:
 def part(talk: Talk, grammar: Grammar) -> None:
     """End the program during a search by `quit` or the end of input; every `go` must still be answered."""
     talk.tell(*no_quit(grammar, grammar.rng.choice([0, 1, 4])))
-    if grammar.rng.random() < 0.5:
-        talk.tell(b"quit")
-    else:
-        talk.end_input()
+    talk.end(grammar.rng.choice(["quit", "end of input"]))
     talk.drain(ANSWER_SECONDS)
     assert talk.is_settled(), "not all was answered before the end"
     talk.close()
