@@ -2,7 +2,6 @@
 
 import io
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -14,18 +13,17 @@ import pytest
 
 from bench.speed.mate import mates_by_checks
 from core_ext.board import Board
+from tests.mate.test_dfpn import BARE_KING, FIRST_15_SHORTEST_9
 from tests.positions import HARD_MATE
-from tests.programs import INTERRUPTIBLE, run_engine
+from tests.programs import interrupted, run_engine
+from tests.records.common import RECORDS
 from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.mate_search import mate
 from usi_engine.mate_tool.command import main, problems_in
 from usi_engine.mate_tool.problems import MateProblem, read_problem
 
-ROOT = Path(__file__).resolve().parents[2]
-RECORDS = ROOT / "tests" / "data" / "records"
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 NO_MATE = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
-BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
 SMALL = ("--hash", "4")
 DIAGRAM = (RECORDS / "mate.kifu").read_text(encoding="utf-8")
 
@@ -52,11 +50,6 @@ def test_a_game_that_ends_in_mate_is_not_printed(capsys: pytest.CaptureFixture[s
     assert main([game, *SMALL]) == 1
     position = "ln2b1g1l/2r1gkSs1/5pPp1/psnpS1N1p/1p7/PPP5P/1G1PPP3/1B2KG3/LN5RL w 2P2p 92"
     assert capsys.readouterr().out.splitlines()[:2] == [f"{game}: the side to move is mated", f"    {position}"]
-
-
-def test_an_impossible_position_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["4k3L/9/4P4/9/9/9/9/9/4P4 b G 1", *SMALL]) == 2
-    assert "this position: two pawns on file 5, 'L' on '1a' can never move" in capsys.readouterr().err
 
 
 def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,6 +140,7 @@ def test_moves_of_a_record_are_its_solution(square: str, solution: tuple[str, ..
         (["sfen", "9/9", "b", "-"], "2 ranks in '9/9 b -'"),
         (["8k/9/9/9/9/9/9/9", "b", "-"], "8 ranks in '8k/9/9/9/9/9/9/9 b -'"),
         (["startpos", "moves", "7g7a"], "7g7a"),
+        (["4k3L/9/4P4/9/9/9/9/9/4P4 b G 1"], "this position: two pawns on file 5, 'L' on '1a' can never move"),
     ],
 )
 def test_what_cannot_be_read(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,16 +169,16 @@ def test_no_wait_is_endless(solve: Callable[[], object], monkeypatch: pytest.Mon
 def test_interrupted_at_once(tmp_path: Path, threads: str) -> None:
     """Ctrl-C does not wait for the solver, which is running after the line of the easy problem."""
     (tmp_path / "problems.tsv").write_text(f"7k1/9/7P1/9/9/9/9/9/9 b G 1\n{HARD_MATE}\n{HARD_MATE}\n", encoding="utf-8")
-    program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64", "--threads", threads]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
-        assert started.stdout is not None
-        assert started.stdout.readline().endswith(b"line 1: mate in 1: G*2b\n")
+    words = ["mate", str(tmp_path / "problems.tsv"), "--hash", "64", "--threads", threads]
+    begun = list[float]()
+
+    def until(started: subprocess.Popen[str]) -> None:
+        assert started.stdout is not None and started.stdout.readline().endswith("line 1: mate in 1: G*2b\n")
         time.sleep(0.5)
-        begun = time.monotonic()
-        started.send_signal(signal.SIGINT)
-        printed, errors = started.communicate(timeout=20)
-        assert time.monotonic() - begun < 5
-    assert (started.returncode, printed, errors) == (130, b"", b"interrupted\n")
+        begun.append(time.monotonic())
+
+    assert interrupted(words, until) == (130, "", "interrupted\n")
+    assert time.monotonic() - begun[0] < 5
 
 
 def test_read_problem() -> None:
@@ -194,29 +188,25 @@ def test_read_problem() -> None:
     assert read_problem("\n") is None
 
 
+PAWN, ROOK = "8k/9/8P/9/9/9/9/9/4K4 b {} 1", "k8/pp7/9/9/9/9/9/9/4K3R b {} 1"
+
+
 @pytest.mark.parametrize(
-    ("sfen", "line", "mates"),
+    ("sfen", "line", "mates", "by_checks"),
     [
-        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "G*1b", True),
-        ("8k/9/8P/9/9/9/9/9/4K4 b 2G 1", "G*5e 1a2a 5i5h 2a1a G*1b", False),
-        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "G*5e", False),
-        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "", False),
-        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "G*2b 1a2b", False),
+        (PAWN.format("G"), "G*1b", True, True),
+        # A quiet move proves no mate.
+        (PAWN.format("2G"), "G*5e 1a2a 5i5h 2a1a G*1b", False, False),
+        *((PAWN.format("G"), line, False, False) for line in ("G*5e", "", "G*2b 1a2b")),
+        (ROOK.format("2p"), "5i5h 8b8c 1i1a+", False, False),
+        # Pawns dropped before a rook that takes them with mate are futile; a gold can guard the king.
+        (ROOK.format("2p"), "1i1a+", True, False),
+        (ROOK.format("2g"), "1i1a+", False, False),
     ],
 )
-def test_a_quiet_move_proves_no_mate(sfen: str, line: str, mates: bool) -> None:
-    """Each move of the attacker gives check, also the last of the line."""
-    assert is_mate(Board(sfen), line.split()) == mates_by_checks(Board(sfen), line.split()) == mates
-
-
-@pytest.mark.parametrize(
-    ("hand", "line", "mates"), [("2p", "1i1a+", True), ("2g", "1i1a+", False), ("2p", "5i5h 8b8c 1i1a+", False)]
-)
-def test_a_mate_may_allow_futile_interpositions(hand: str, line: str, mates: bool) -> None:
-    """Pawns dropped before a rook that takes them with mate; a gold can guard the king."""
-    board = Board(f"k8/pp7/9/9/9/9/9/9/4K3R b {hand} 1")
-    assert is_mate(board, line.split()) == mates
-    assert not mates_by_checks(board, line.split())
+def test_lines_that_mate(sfen: str, line: str, mates: bool, by_checks: bool) -> None:
+    board = Board(sfen)
+    assert (is_mate(board, line.split()), mates_by_checks(board, line.split())) == (mates, by_checks)
 
 
 def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:
@@ -234,7 +224,6 @@ def test_go_mate() -> None:
 
 
 FIVE_PLIES = "8k/5G3/7G1/8S/8L/9/9/9/9 b 2r2b2g3s4n3l18p 1"
-FIRST_15_SHORTEST_9 = "7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RBGSN2Ps3p 1"
 
 
 def test_shortest_is_the_default() -> None:
@@ -256,14 +245,3 @@ def test_the_first_mate_alone() -> None:
         *_, info, mate = printed.splitlines()
         sizes[value] = len(mate.split()) - 1, int(info.split(" nodes ")[1].split()[0])
     assert sizes["first"][0] == 15 and sizes["first"][1] < sizes["short"][1]
-
-
-def test_the_first_mate_is_printed_as_it_comes_and_the_shortest_found_is_the_answer() -> None:
-    """The node limit suffices to find a mate of nine plies, not to prove it the shortest."""
-    place = f"position sfen {FIRST_15_SHORTEST_9}"
-    options = ["setoption name Threads value 1", "setoption name USI_Hash value 4"]
-    printed = run_engine(*options, place, "go mate nodes 30000").stdout.splitlines()
-    lines = [line for line in printed if " score mate " in line]
-    assert len(lines[0].split(" pv ")[1].split()) == 15
-    assert len(printed[-1].split()) == 1 + 9
-    assert int(printed[-2].split(" nodes ")[1].split()[0]) <= 30_000 + 200

@@ -9,7 +9,8 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from tests.conftest import MateProblem
-from tests.mate.test_dfpn import loses
+from tests.mate.test_command import NO_MATE
+from tests.mate.test_dfpn import BARE_KING, loses
 from tests.positions import data_rows
 from usi_engine.api.second_solutions import Kind, SecondSolutionSearch
 from usi_engine.mate_tool.command import main
@@ -72,7 +73,7 @@ def test_avoided_positions_after_interpositions() -> None:
     line = ["2f2c+", "1d1e", "S*2f", "1e1f", "7d3h", "P*2g", "2c2e"]
     avoided = Board.from_moves(line[:6], board.sfen())
     solver = MateSolver(1, StopToken())
-    solver.solve(Board("8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"), 34000)
+    solver.solve(Board(BARE_KING), 34000)
     status, found = solver.solve_check(board, line[0], 50000, [avoided])
     assert (status, found[:6] == line[:6]) == ("mate", False)
 
@@ -88,8 +89,7 @@ def test_refused_checks(solver: MateSolver) -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A second solution, exceptions by custom, a solution that is no mate, no mate at all; and too few nodes."""
-    no_mate = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1", ""
-    problems = [TWO, (TWO[0], "4a2c+ 1b1a 7c7a+"), (TWO[0], "4a2c+"), no_mate, UNIQUE, DETOUR]
+    problems = [TWO, (TWO[0], "4a2c+ 1b1a 7c7a+"), (TWO[0], "4a2c+"), (NO_MATE, ""), UNIQUE, DETOUR]
     file = tmp_path / "m.tsv"
     file.write_text("".join(f"3\t{sfen}\t{solution}\n" for sfen, solution in problems), encoding="utf-8")
     assert main([str(file), "--all", "--hash", "16", "--japanese"]) == 1
