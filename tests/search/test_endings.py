@@ -40,20 +40,16 @@ BARE, GAIN, ROOK = "4k4/9/9/9/9/9/9/9/4K4 b - 1", "k8/9/9/4p4/9/9/9/4R4/3K5 b - 
     ],
 )
 def test_known_repetitions(sfen: str, moves: str, verdict: str) -> None:
-    board, twin = Board(sfen), Game(sfen)
+    board, twin, verdicts = Board(sfen), Game(sfen), list[str]()
     for move in moves.split():
         board.push(move)
         twin.push(move)
-        assert board.repetition() == twin.repetition()
+        verdicts.append(twin.repetition())
+        assert board.repetition() == verdicts[-1]
+    last = board.pop()
+    assert (board.repetition(), verdicts[-1]) == (verdicts[-2], verdict)
+    board.push(last)
     assert board.repetition() == verdict
-
-
-def test_popping_a_move_restores_the_count() -> None:
-    board = Board.from_moves((SHUFFLE * 3).split())
-    assert board.pop() == "5b5a"
-    assert board.repetition() == "none"
-    board.push("5b5a")
-    assert board.repetition() == "draw"
 
 
 @pytest.mark.parametrize("seed", range(36))
@@ -118,13 +114,8 @@ def test_a_try_named_by_searchmoves_wins() -> None:
             worker.set_root(Board(sfen), [move])
             found = worker.search(2, -INFINITE, INFINITE)
             assert found == value if value else abs(found) < MATE // 2
-
-
-def test_a_declaration_after_the_last_move_wins() -> None:
-    worker = Worker(Table(1), StopToken())
-    worker.configure(declaration="CSARule27", max_moves=10)
     worker.set_root(Board("+R+RK+B+B4/PPPPPPPPP/SSSS5/9/9/9/9/9/8k w 4G4N4L9P 10"))
-    assert worker.search(1, -INFINITE, INFINITE) == 2 - DECLARATION
+    assert worker.search(1, -INFINITE, INFINITE) == 2 - DECLARATION  # also a declaration after it
 
 
 @pytest.mark.parametrize(

@@ -98,19 +98,6 @@ def test_only_the_given_root_moves_are_searched(worker: Worker) -> None:
     assert {line.pv[0] for line in worker.lines(9)} == {"9g9f", "1g1f"}
 
 
-def test_same_nodes_after_new_game() -> None:
-    counts = []
-    for _ in range(2):
-        table = Table(8)
-        worker = Worker(table, StopToken())
-        worker.configure()
-        for _ in range(2):
-            table.clear()
-            worker.new_game()
-            counts.append([deepen(worker, sfen, 9) and worker.nodes for sfen in (START, MIDDLE_GAME)])
-    assert all(game == counts[0] for game in counts)
-
-
 def test_node_limit_is_exact(worker: Worker) -> None:
     for limit in (20_000, *range(6_000, 7_000, 10)):  # one search in thirty stops within a singular search
         deepen(worker, MIDDLE_GAME, 60, limit)
@@ -156,16 +143,20 @@ def test_a_deadline_may_move_while_the_search_runs(new_worker: NewWorker) -> Non
     assert 0.1 <= time.perf_counter() - begun < 5
 
 
-def test_a_far_deadline_changes_nothing(new_worker: NewWorker) -> None:
+def test_same_nodes_after_new_game() -> None:
+    """Also with a far deadline."""
     counts = []
     for seconds in (None, 1e300):
-        stop = StopToken()
-        worker = new_worker(megabytes=16, stop=stop)
+        table, stop = Table(8), StopToken()
+        worker = Worker(table, stop)
+        worker.configure()
         if seconds:
             stop.set_in(seconds)
-        deepen(worker, MIDDLE_GAME, 60, 20_000)
-        counts.append((worker.nodes, worker.lines(1)[0].pv))
-    assert counts[0] == counts[1]
+        for _ in range(2):
+            table.clear()
+            worker.new_game()
+            counts.append([deepen(worker, sfen, 9) and worker.nodes for sfen in (START, MIDDLE_GAME)])
+    assert all(game == counts[0] for game in counts)
 
 
 def test_a_stop_takes_effect_within_20_ms(new_worker: NewWorker) -> None:
@@ -245,13 +236,6 @@ def test_lines_are_legal_and_of_several_lengths(worker: Worker) -> None:
     assert len(set(map(tuple, lines))) > len(lines) // 2
 
 
-def test_there_are_no_more_samples_than_requested(worker: Worker) -> None:
-    worker.sample(1, 10)
-    first = search(worker, "startpos")
-    other = search(worker, "4k4/9/9/9/9/9/9/3R5/4K4 b - 1")
-    assert len(first) == len(other) == 10 and other != first  # those of the last root alone
-
-
 def test_sampling_changes_nothing_and_can_be_switched_off(worker: Worker, new_worker: NewWorker) -> None:
     sampling = new_worker(megabytes=16)
     sampling.sample(3)
@@ -259,6 +243,9 @@ def test_sampling_changes_nothing_and_can_be_switched_off(worker: Worker, new_wo
     assert worker.nodes == sampling.nodes
     sampling.sample(0)
     assert search(sampling, "startpos", 4) == []
+    sampling.sample(1, 10)  # at most ten, of the last root alone
+    first, other = search(sampling, "startpos"), search(sampling, "4k4/9/9/9/9/9/9/3R5/4K4 b - 1")
+    assert len(first) == len(other) == 10 and other != first
 
 
 @pytest.mark.parametrize(("every", "room"), [(-1, 10), (1, 0), (1, -1), (1, 1 << 20)])
@@ -274,14 +261,10 @@ def test_numbers_out_of_range_are_refused(worker: Worker, every: int, room: int)
 DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6Prbgsp 135"
 
 
-def values(sfen: str, nodes: int) -> list[int]:
-    worker = Worker(Table(16), StopToken(), load_evaluation("<internal>"))
-    worker.set_root(Board(sfen))
-    return [worker.lines(1)[0].value for _ in iterative_deepening(worker, MAX_DEPTH, nodes)]
-
-
 def test_a_superior_position_has_no_score_of_its_own() -> None:
-    found = values(DELAYED_MATE, 150_000)
+    worker = Worker(Table(16), StopToken(), load_evaluation("<internal>"))
+    worker.set_root(Board(DELAYED_MATE))
+    found = [worker.lines(1)[0].value for _ in iterative_deepening(worker, MAX_DEPTH, 150_000)]
     assert len(found) > 6
     assert all(abs(value) <= MAX_EVALUATION or abs(value) >= MATE_BOUND for value in found)
 
@@ -299,16 +282,12 @@ LISTED: list[tuple[str, int, int, int]] = [
 FIELDS = [row[0] for row in LISTED]
 
 
-def text_name(field: str) -> str:
-    return field.title().replace("_", "")
-
-
 def test_the_list_is_the_headers() -> None:
     """Names, order, defaults and ranges; the values now are the defaults."""
-    expected = [(text_name(field), default, default, *bounds) for field, default, *bounds in LISTED]
-    assert tunables() == expected
+    names = [field.title().replace("_", "") for field in FIELDS]
+    assert tunables() == [(name, row[1], *row[1:]) for name, row in zip(names, LISTED, strict=True)]
     assert len(set(FIELDS)) == len(FIELDS) > 60
-    assert not [name for name, _, default, least, greatest in tunables() if not least <= default <= greatest]
+    assert all(least <= default <= greatest for _, default, least, greatest in LISTED)
 
 
 def test_every_constant_is_used() -> None:

@@ -16,8 +16,9 @@ from core_ext._probe import TableProbe, fill_table, scramble_table, table_entry,
 from core_ext.board import Board
 from core_ext.engine import INFINITE, MATE, MATE_BOUND, KppWeights, StopToken, Table, Worker
 from tests.conftest import deepen
-from tests.positions import random_boards
+from tests.positions import MATSURI, MIDGAME, random_boards
 from tests.programs import resident_megabytes
+from tests.shogi.slow_shogi import START
 from usi_engine.match.runs import OPENINGS
 from usi_engine.records.games import opening_boards
 
@@ -43,23 +44,13 @@ def stored_depths(table: TableProbe, keys: list[int]) -> dict[int, int]:
 def test_every_field_comes_back(table: TableProbe) -> None:
     assert table.probe(KEY) is table.probe(0) is None  # the table is empty
     rng = random.Random(1)
+    ranges = (1, 0xFFFF), (-32768, 32767), (-32768, 32767), (-8, 247), (1, 3)
     for _ in range(5000):
         table.new_search()
-        move, value, static_value = rng.randrange(1, 1 << 16), rng.randint(-32768, 32767), rng.randint(-32768, 32767)
-        data = (move, value, static_value, rng.randint(-8, 247), rng.choice((1, 2, 3)), rng.random() < 0.5)
-        key = rng.getrandbits(64)
-        table.store(key, *data)
-        assert table.probe(key) == data
-
-
-@pytest.mark.parametrize("place, least, greatest", [(1, -32768, 32767), (2, -32768, 32767), (3, -8, 247)])
-def test_fields_at_their_limits_keep_the_others(table: TableProbe, place: int, least: int, greatest: int) -> None:
-    for end in (least, greatest):
-        fields: list[int] = [0x5A5A, -1, 1, 7, EXACT, 0]
-        fields[place] = end
-        table.store(KEY, *fields)
-        assert table.probe(KEY) == tuple(fields)
-        table.clear()
+        fields = [rng.choice((least, most, rng.randint(least, most))) for least, most in ranges]
+        key, on_pv = rng.getrandbits(64), rng.random() < 0.5
+        table.store(key, *fields, on_pv)
+        assert table.probe(key) == (*fields, on_pv)
 
 
 # Stores into one position (move, value, static value, depth, bound, PV flag) and what is found after each.
@@ -75,6 +66,10 @@ REPLACEMENT = {
         ((3, 30, 0, 17, LOWER, False), (3, 30, 0, 17, LOWER, False)),
         ((4, 40, 0, 1, EXACT, False), (4, 40, 0, 1, EXACT, False)),
     ],
+    "a bound of a later search replaces a deeper one": [
+        ((1, 10, 0, 20, LOWER, False), (1, 10, 0, 20, LOWER, False)),
+        ((2, 20, 0, 3, LOWER, False), (2, 20, 0, 3, LOWER, False)),
+    ],
     "a bound on a PV may be two plies shallower": [
         ((1, 10, 0, 20, LOWER, False), (1, 10, 0, 20, LOWER, False)),
         ((2, 20, 0, 14, LOWER, True), (2, 10, 0, 20, LOWER, False)),
@@ -86,16 +81,11 @@ REPLACEMENT = {
 @pytest.mark.parametrize("case", REPLACEMENT)
 def test_replacement_within_a_position(table: TableProbe, case: str) -> None:
     for stored, found in REPLACEMENT[case]:
+        if "later search" in case:
+            table.new_search()
         table.store(KEY, *stored)
         assert table.probe(KEY) == found
     assert sum(data != 0 for _, data in table.bucket(KEY)) == 1
-
-
-def test_a_bound_of_a_later_search_replaces_a_deeper_one(table: TableProbe) -> None:
-    table.store(KEY, 1, 10, 0, 20, LOWER, False)
-    table.new_search()
-    table.store(KEY, 2, 20, 0, 3, LOWER, False)
-    assert table.probe(KEY) == (2, 20, 0, 3, LOWER, False)
 
 
 def test_the_shallowest_of_a_full_bucket_is_replaced(table: TableProbe) -> None:
@@ -106,10 +96,16 @@ def test_the_shallowest_of_a_full_bucket_is_replaced(table: TableProbe) -> None:
     assert stored_depths(table, [*keys, new]) == {keys[0]: 9, keys[2]: 7, keys[3]: 8, new: 1}
 
 
+@pytest.mark.parametrize("before", [0, 31])
 @pytest.mark.parametrize("extra, replaced", [(8, 0), (9, 1)])
-def test_one_search_of_age_counts_as_eight_plies(table: TableProbe, extra: int, replaced: int) -> None:
-    """The first entry is one search older and `extra` plies deeper than the second; the rest are deep and new."""
+def test_one_search_of_age_counts_as_eight_plies(table: TableProbe, before: int, extra: int, replaced: int) -> None:
+    """The first entry is one search older and `extra` plies deeper than the second; the rest are deep and new.
+
+    After 32 searches the counter is back at its start.
+    """
     *keys, new = in_one_bucket(5)
+    for _ in range(before):
+        table.new_search()
     table.store(keys[0], 1, 0, 0, 10 + extra, EXACT, False)
     table.new_search()
     table.store(keys[1], 1, 0, 0, 10, EXACT, False)
@@ -117,19 +113,6 @@ def test_one_search_of_age_counts_as_eight_plies(table: TableProbe, extra: int, 
         table.store(key, 1, 0, 0, 60, EXACT, False)
     table.store(new, 1, 0, 0, 1, EXACT, False)
     assert set(stored_depths(table, [*keys, new])) == {*keys, new} - {keys[replaced]}
-
-
-def test_generations_wrap_round(table: TableProbe) -> None:
-    """After 32 searches the counter is back at its start; an entry from the search before is still one search old."""
-    *keys, new = in_one_bucket(5)
-    for _ in range(31):
-        table.new_search()
-    table.store(keys[0], 1, 0, 0, 17, EXACT, False)
-    table.new_search()
-    for key in keys[1:]:
-        table.store(key, 1, 0, 0, 10, EXACT, False)
-    table.store(new, 1, 0, 0, 1, EXACT, False)
-    assert set(stored_depths(table, [*keys, new])) == {*keys, new} - {keys[0]}
 
 
 def test_a_torn_entry_is_not_found(table: TableProbe) -> None:
@@ -158,12 +141,8 @@ def test_mates_and_wins_by_rule_count_from_the_stored_position(ply: int) -> None
     for stored in (MATE - 1, MATE - 2, MATE - 33, 30_000):  # mates, a perpetual check
         assert table_value(stored - ply, ply) == (stored, stored - ply)
         assert table_value(ply - stored, ply) == (-stored, ply - stored)
-
-
-@pytest.mark.parametrize("value", [0, 1, -1, 500, -28000, 28000])
-def test_other_values_are_stored_unchanged(value: int) -> None:
-    assert abs(value) < MATE_BOUND
-    assert table_value(value, 9) == (value, value)
+    for value in (0, 1, -1, 500, -28000, 28000):  # others are stored unchanged
+        assert abs(value) < MATE_BOUND and table_value(value, ply) == (value, value)
 
 
 # ---- through the search ----
@@ -171,8 +150,8 @@ def test_other_values_are_stored_unchanged(value: int) -> None:
 ON_PV = 5  # place in an entry
 
 
-def new_worker(table: Table) -> Worker:
-    worker = Worker(table, StopToken())
+def new_worker(table: Table, weights: KppWeights | None = None) -> Worker:
+    worker = Worker(table, StopToken(), weights)
     worker.configure()
     return worker
 
@@ -188,18 +167,14 @@ def test_a_table_is_filled_by_a_search_and_cleared_in_parts() -> None:
     assert table.hashfull() == filled  # hashfull samples the first part
     table.clear(0, 3)
     assert table.hashfull() == 0
+    deepen(new_worker(table), "startpos", 9)
+    table.new_search()
+    assert table.hashfull() == 0  # of this search
     for part, parts in ((-1, 3), (3, 3), (0, 0)):
         with pytest.raises(ValueError, match=f"part {part} of {parts}"):
             table.clear(part, parts)
         with pytest.raises(ValueError, match=f"part {part} of {parts}"):
             table.touch(part, parts)
-
-
-def test_hashfull_counts_entries_of_this_search() -> None:
-    table = Table(1)
-    deepen(new_worker(table), "startpos", 9)
-    table.new_search()
-    assert table.hashfull() == 0
 
 
 def test_a_second_search_of_the_same_window_takes_few_nodes() -> None:
@@ -267,20 +242,11 @@ def test_a_table_is_provided_in_parts() -> None:
     assert [after - before for before, after in itertools.pairwise(resident)] == [pytest.approx(256, abs=20)] * 2
 
 
-POSITIONS = [
-    "startpos",
-    "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1",
-    "8l/1l+R2P3/p2pBG1pp/kps1p4/Nn1P2G2/P1P1P2PP/1PS6/1KSG3+r1/LN2+p3L w Sbgn3p 1",
-    "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1",
-]
-
-
 def test_several_threads_find_only_stored_entries() -> None:
     table = Table(1)
     with ThreadPoolExecutor(4) as pool:
         # Sixteen keys of one bucket: every store races with others.
-        jobs = [pool.submit(wrong_finds, table, seed, 400_000, 16) for seed in range(1, 5)]
-        assert [job.result() for job in jobs] == [0, 0, 0, 0]
+        assert [*pool.map(lambda seed: wrong_finds(table, seed, 400_000, 16), range(1, 5))] == [0, 0, 0, 0]
 
 
 def check_lines(worker: Worker, board: Board) -> None:
@@ -289,14 +255,13 @@ def check_lines(worker: Worker, board: Board) -> None:
         Board.from_moves(line.pv, board.sfen())
 
 
-@pytest.mark.parametrize("sfen", POSITIONS)
+@pytest.mark.parametrize("sfen", [START, MATSURI, MIDGAME, "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1"])
 @pytest.mark.parametrize("seed", range(4))
 def test_random_results_yield_no_illegal_move(sfen: str, seed: int, weights: KppWeights) -> None:
     """Before each depth, all positions two plies on get random moves, values, depths and bounds."""
     board, table = Board(sfen), Table(8)
     fill_table(table, seed + 1)
-    worker = Worker(table, StopToken(), weights if seed % 2 else None)
-    worker.configure()
+    worker = new_worker(table, weights if seed % 2 else None)
     worker.set_root(board)
     for depth in range(1, 6):
         scramble_table(table, board, 2 if len(board.legal_moves()) < 150 else 1, 100 * seed + depth)
@@ -308,8 +273,7 @@ def test_random_results_yield_no_illegal_move(sfen: str, seed: int, weights: Kpp
 
 def test_a_thread_that_scrambles_the_table_during_the_search() -> None:
     table, ended = Table(4), threading.Event()
-    worker = Worker(table, StopToken())
-    worker.configure()
+    worker = new_worker(table)
     boards = [board.copy() for board in random_boards(7, 60)][::6]
     now = [boards[0]]
 
