@@ -38,16 +38,11 @@ static inline int32_t portable_dot(const uint8_t *in, const int8_t *weights, int
 
 /* ---- vector forms ---- */
 
-/* The group of layer 0. For eight outputs VNNI computes all products in less time than it takes to list those of the
- * inputs that are not 0. Compilers make vectors of the portable loop over 64. */
+/* The group of layer 0. For eight outputs all products take less time than to list those of the inputs that are not 0.
+ * Compilers make vectors of the portable loop over 64. */
 static inline int nnue_group(int inputs, int outputs)
 {
-#if defined(NNUE_VNNI)
-    return outputs == 8 && inputs % 64 == 0 ? 64 : 4;
-#else
-    (void)outputs;
-    return NNUE_BYTES == 0 && inputs % 64 == 0 ? 64 : 4;
-#endif
+    return (outputs == 8 || NNUE_BYTES == 0) && inputs % 64 == 0 ? 64 : 4;
 }
 
 #if NNUE_BYTES
@@ -185,30 +180,7 @@ static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint
     for (i = 0; i < vectors; i++)
         NNUE_STORE(out + i * NNUE_LANES32, sum[i]);
 }
-/* The same for a layer of eight outputs. */
-static inline void nnue_affine_8(int32_t *out, const uint8_t *in, const uint16_t *groups, size_t count,
-                                 const int8_t *weights, const int32_t *bias)
-{
-#if NNUE_BYTES >= 32
-    const size_t most = count & ~(size_t)3;
-    __m256i sum[4] = {NNUE_LOAD8(bias), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
-    size_t k, group;
-    int chain;
-    for (k = 0; k < most; k += 4)
-        for (chain = 0; chain < 4; chain++) {
-            group = groups[k + (size_t)chain];
-            sum[chain] = nnue_dot8(sum[chain], _mm256_set1_epi32(nnue_four(in, group)), NNUE_LOAD8(weights + 32 * group));
-        }
-    for (; k < count; k++)
-        sum[0] = nnue_dot8(sum[0], _mm256_set1_epi32(nnue_four(in, groups[k])), NNUE_LOAD8(weights + 32 * groups[k]));
-    sum[0] = _mm256_add_epi32(_mm256_add_epi32(sum[0], sum[1]), _mm256_add_epi32(sum[2], sum[3]));
-    NNUE_STORE8(out, sum[0]);
-#else
-    nnue_affine_block(out, in, groups, count, 32, weights, bias, 8 / NNUE_LANES32, 1);
-#endif
-}
 
-#if defined(NNUE_VNNI)
 /* Sum the words of each of four vectors. */
 static inline NnueFour nnue_sum_each(const NnueVector *sum)
 {
@@ -231,7 +203,6 @@ static inline void nnue_affine_rows(int32_t *out, const uint8_t *in, int inputs,
     NNUE_STORE4(out, NNUE_ADD4(NNUE_LOAD4(bias), nnue_sum_each(sum)));
     NNUE_STORE4(out + 4, NNUE_ADD4(NNUE_LOAD4(bias + 4), nnue_sum_each(sum + 4)));
 }
-#endif
 
 static inline void nnue_affine_blocks(int32_t *out, const uint8_t *in, const uint16_t *groups, size_t count,
                                       int outputs, const int8_t *weights, const int32_t *bias, const int listed)
@@ -249,25 +220,17 @@ static inline void nnue_affine_sparse(int32_t *out, const uint8_t *in, int input
 {
     uint16_t groups[NNUE_MOST_INPUTS / 4 + 16];
     size_t count = (size_t)nnue_list_groups(groups, in, inputs);
-    if (outputs == 8)
-        nnue_affine_8(out, in, groups, count, weights, bias);
-    else
-        nnue_affine_blocks(out, in, groups, count, outputs, weights, bias, 1);
+    nnue_affine_blocks(out, in, groups, count, outputs, weights, bias, 1);
 }
 
 /* Compute a layer. If it is `sparse`, only groups of 4 that are not all 0 are multiplied, as in Stockfish's sparse
- * layer; `inputs` is then a multiple of NNUE_CHUNK. A layer of eight outputs in groups of 4 must be. */
+ * layer; `inputs` is then a multiple of NNUE_CHUNK. A layer of eight outputs has groups of 64. */
 static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, int group,
                                const int8_t *weights, const int32_t *bias, int sparse)
 {
-#if defined(NNUE_VNNI)
-    if (group == 64) {
+    if (group == 64)
         nnue_affine_rows(out, in, inputs, weights, bias);
-        return;
-    }
-#endif
-    (void)group;
-    if (sparse)
+    else if (sparse)
         nnue_affine_sparse(out, in, inputs, outputs, weights, bias);
     else
         nnue_affine_blocks(out, in, NULL, (size_t)inputs / 4, outputs, weights, bias, 0);

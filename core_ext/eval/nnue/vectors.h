@@ -124,7 +124,7 @@ typedef __m512i NnueVector;
 #endif
 #define NNUE_BYTES 32
 typedef __m256i NnueVector;
-#define NNUE_LOAD NNUE_LOAD8
+#define NNUE_LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
 #define NNUE_STORE NNUE_STORE8
 #define NNUE_ZERO _mm256_setzero_si256
 #define NNUE_SPREAD16 _mm256_set1_epi16
@@ -190,30 +190,20 @@ typedef NnueFour NnueVector;
 
 #elif NNUE_BYTES
 /* Eight words, with AVX-512 too. */
-#define NNUE_LOAD8(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
 #define NNUE_STORE8(to, vector) _mm256_storeu_si256((__m256i *)(void *)(to), vector)
-
-static inline __m256i nnue_dot8(__m256i sum, __m256i inputs, __m256i weights)
-{
-#if NNUE_BYTES == 64 && defined(NNUE_VNNI)
-    return _mm256_dpbusd_epi32(sum, inputs, weights);
-#elif defined(NNUE_VNNI)
-    return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
-#else
-    __m256i pairs = _mm256_maddubs_epi16(inputs, weights);
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-#endif
-}
 
 static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector weights)
 {
-#if NNUE_BYTES == 32
-    return nnue_dot8(sum, inputs, weights);
-#elif defined(NNUE_VNNI)
+#if NNUE_BYTES == 64 && defined(NNUE_VNNI)
     return _mm512_dpbusd_epi32(sum, inputs, weights);
-#else
+#elif NNUE_BYTES == 64
     NnueVector pairs = _mm512_maddubs_epi16(inputs, weights);
     return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+#elif defined(NNUE_VNNI)
+    return _mm256_dpbusd_avx_epi32(sum, inputs, weights);
+#else
+    NnueVector pairs = _mm256_maddubs_epi16(inputs, weights);
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 #endif
 }
 
