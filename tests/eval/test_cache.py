@@ -56,16 +56,6 @@ def fetched(path: Path, data: bytes) -> bool:
     return cache.fetch(Arrays(bytes(254 * 330), bytes(100)), path)
 
 
-def test_old_partial_files_are_removed(cache_folder: Path) -> None:
-    cache_folder.mkdir()
-    old, new = cache_folder / "old.part", cache_folder / "new.part"
-    for part in (old, new):
-        part.write_bytes(b"x")
-    os.utime(old, (0, 0))
-    cache.keep(Arrays(b"x"), cache_folder / "some.unfolded")
-    assert sorted(file.name for file in cache_folder.iterdir()) == ["new.part", "some.unfolded"]
-
-
 def test_a_damaged_cache_is_written_again(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loaded weights are intact in both cases."""
     content, unfolded = bytes(range(1, 255)) * 330, list[Arrays]()
@@ -88,13 +78,18 @@ def test_a_damaged_cache_is_written_again(cache_folder: Path, monkeypatch: pytes
         assert (len(unfolded), path.read_bytes()) == (2 if damage else 1, kept)
 
 
-def test_other_weights_have_another_file_and_the_oldest_are_removed(cache_folder: Path) -> None:
-    paths = [cache.cache_file(data) for data in (b"a", b"b", b"c", b"d")]
-    assert len(set(paths)) == 4
-    for path in paths:
-        assert path is not None
+def test_old_files_are_removed(cache_folder: Path) -> None:
+    """Partial ones, and the oldest: other weights have another file."""
+    cache_folder.mkdir()
+    for part, age in (("old.part", 0), ("new.part", 10**12)):
+        (cache_folder / part).write_bytes(b"x")
+        os.utime(cache_folder / part, (age, age))
+    paths = {cache.cache_file(data) for data in (b"a", b"b", b"c", b"d")}
+    for path in filter(None, paths):
         cache.keep(Arrays(b"x"), path)
-    assert len(list(cache_folder.iterdir())) == cache.KEPT_FILES
+    kept = set(cache_folder.iterdir())
+    assert len(paths) == 4 and kept - paths == {cache_folder / "new.part"}
+    assert len(kept & paths) == cache.KEPT_FILES
 
 
 def test_without_a_folder_or_platformdirs_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

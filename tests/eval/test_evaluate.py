@@ -11,6 +11,7 @@ from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
 from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights, Worker
 from tests.conftest import NewWorker
+from tests.eval.nnue.reference import mirrored as mirrored_square
 from tests.eval.nnue.reference import numbers_of
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, VALUES, flipped, mirrored, random_boards
 from tests.shogi.slow_shogi import START, Position
@@ -25,29 +26,16 @@ def value(engine: Worker, sfen: str) -> int:
     return dict(engine.evaluate(Board(sfen)))["total"]
 
 
-def check_walk(weights: KppWeights, sfen: str, seed: int, count: int) -> None:
-    check_counts(walk_evaluator(weights, sfen, seed, count), count)
-
-
 def check_counts(found: Mapping[str, int], count: int) -> None:
     """Check that a walk of `count` positions met every kind of move and no wrong sum."""
     assert (found["evaluated"], found["wrong"]) == (count, 0)
     assert min(found[kind] for kind in ("kings", "captures", "promotions", "drops", "nulls", "undone")) > 0
 
 
+@pytest.mark.parametrize("count", [20_000, pytest.param(250_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sfen", STARTS)
-def test_incremental_sums_equal_full_sums(weights: KppWeights, sfen: str) -> None:
-    check_walk(weights, sfen, 1, 20000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sfen", STARTS)
-def test_incremental_sums_equal_full_sums_on_a_million_positions(weights: KppWeights, sfen: str) -> None:
-    check_walk(weights, sfen, 3, 250000)
-
-
-def mirror_square(square: int) -> int:
-    return 9 * (8 - square // 9) + square % 9
+def test_incremental_sums_equal_full_sums(weights: KppWeights, sfen: str, count: int) -> None:
+    check_counts(walk_evaluator(weights, sfen, count, count), count)
 
 
 def pair(one: int, other: int) -> int:
@@ -70,10 +58,10 @@ class Formula:
     def perspective(self, king: int, other: int, seen: list[int]) -> int:
         """The sum from one king's perspective, in 1/32 centipawn."""
         if king // 9 > 4:
-            king, other, seen = mirror_square(king), mirror_square(other), [self.mirror[number] for number in seen]
+            king, other, seen = mirrored_square(king), mirrored_square(other), [self.mirror[number] for number in seen]
         symmetric = [(seen, other)]
         if king // 9 == 4:
-            symmetric.append(([self.mirror[number] for number in seen], mirror_square(other)))
+            symmetric.append(([self.mirror[number] for number in seen], mirrored_square(other)))
         total = 0
         for i in range(len(seen)):
             total += self.kp[king * 1548 + min(numbers[i] for numbers, _ in symmetric)]
@@ -100,7 +88,7 @@ class Formula:
         black, white, mine, theirs = self.kings_and_pieces(sfen)
         total = self.right_to_move
         for king, seen in ((black, mine), (80 - white, theirs)):
-            symmetric = [(king, seen), (mirror_square(king), [self.mirror[number] for number in seen])]
+            symmetric = [(king, seen), (mirrored_square(king), [self.mirror[number] for number in seen])]
             nearest = min(square for square, _ in symmetric)
             for i in range(len(seen)):
                 total += self.kp_tempo[min(square * 1548 + n[i] for square, n in symmetric if square == nearest)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from tests.conftest import NewWorker, deepen
 from tests.eval.nnue.networks import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
+from tests.programs import run_engine
 from usi_engine.core import load_core
 from usi_engine.evaluation.architecture import Architecture, parse_name
 from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title
@@ -43,18 +43,15 @@ def total(worker: Worker, sfen: str) -> int:
     return dict(worker.evaluate(Board(sfen)))["total"]
 
 
-def test_a_file_and_its_folder_name_a_network(folder: Path, file: NetworkFile) -> None:
+def test_names_of_evaluations(folder: Path, file: NetworkFile) -> None:
+    """A file and its folder name a network; words name the packaged ones and material."""
     probe = NnueProbe(to_play(file))
     for path in (folder, folder / "nn.bin"):
         network = load_evaluation(str(path), 16)
         assert isinstance(network, Network)
         assert NnueProbe(network).evaluate(MATSURI) == probe.evaluate(MATSURI) != 0
-
-
-def test_words_name_the_packaged_weights_and_material() -> None:
-    assert isinstance(load_evaluation(KPP, 16), KppWeights)
-    assert isinstance(load_evaluation(INTERNAL, 16), Network)
-    assert load_evaluation(MATERIAL, 16) is None
+    kinds = [type(load_evaluation(name, 16)) for name in (KPP, INTERNAL, MATERIAL)]
+    assert kinds == [KppWeights, Network, type(None)]
 
 
 @pytest.mark.parametrize(
@@ -133,6 +130,11 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
     assert isinstance(first, Network) and isinstance(second, Network)
     assert (first.fv_scale, second.fv_scale) == (16, 24)
     assert loaded.weights is second
+    for name in (INTERNAL, KPP, MATERIAL):  # they keep their own
+        options.set("EvalFile", name)
+        pool = loaded.pool
+        options.set("FV_SCALE", "25")
+        assert loaded.pool is pool
 
 
 def test_a_replaced_network_is_read_at_isready(folder: Path) -> None:
@@ -145,14 +147,6 @@ def test_a_replaced_network_is_read_at_isready(folder: Path) -> None:
     second = loaded.weights
     loaded.recheck_files()
     assert loaded.weights is second is not first
-
-
-@pytest.mark.parametrize("name", [INTERNAL, KPP, MATERIAL])
-def test_a_new_scale_keeps_what_does_not_use_it(name: str) -> None:
-    loaded, options = resources(("EvalFile", name))
-    pool = loaded.pool
-    options.set("FV_SCALE", "24")
-    assert loaded.pool is pool
 
 
 def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
@@ -190,10 +184,8 @@ def test_a_refused_network_advises_nothing(folder: Path) -> None:
 def test_eval_options_count_from_the_first_go_on(folder: Path) -> None:
     """Also without an isready before it."""
     (folder / "eval_options.txt").write_text("DepthLimit=1\n")
-    answered = subprocess.run(
-        [sys.executable, "-m", "usi_engine"], check=True, capture_output=True, text=True, timeout=60,
-        input=f"setoption name EvalDir value {folder}\ngo depth 9\n",
-    ).stdout  # fmt: skip
+    commands = [f"setoption name EvalDir value {folder}", "go depth 9", ""]
+    answered = run_engine(input="\n".join(commands)).stdout
     assert " depth 1 " in answered and " depth 2 " not in answered
 
 

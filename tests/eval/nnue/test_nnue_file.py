@@ -176,12 +176,12 @@ def test_other_hashes_are_accepted(good: bytes) -> None:
 @pytest.mark.parametrize("remark", ["trained on Tuesday", "作者", "\udc8d\udcec\udc8e\udcd2"])  # the last in Shift JIS
 def test_additions_to_the_text_are_kept(good: bytes, remark: str, tmp_path: Path) -> None:
     text = f"{good[12 : text_end(good)].decode()},{remark}"
-    path = tmp_path / "nn.bin"
-    path.write_bytes(with_text(good, text))
+    path, data = tmp_path / "nn.bin", with_text(good, text)
+    path.write_bytes(data)
     found = read_network(path)
     assert found.text == text
-    write_network(tmp_path / "again", found)
-    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    write_network(path, found)
+    assert path.read_bytes() == data
 
 
 @pytest.mark.parametrize("bias", [0x7FFFFFFF, 0x80000000, 0xBFFFFFFF])
@@ -224,8 +224,13 @@ def test_other_files_are_refused(good: bytes, tmp_path: Path) -> None:
 
 
 def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
+    """Reading takes little more memory than the arrays."""
     path = tmp_path / "nn.bin"
     path.write_bytes(good)
+    tracemalloc.start()
+    read_network(path)
+    assert tracemalloc.get_traced_memory()[1] < 3 * len(good) + (1 << 18)
+    tracemalloc.stop()
     many = f"too many for such a file, at most {LARGEST_FILE}"
     for size, fault in ((LARGEST_FILE + 1, many), (LARGEST_FILE, "bytes, not the")):
         os.truncate(path, size)
@@ -235,24 +240,10 @@ def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-def test_reading_takes_little_more_memory_than_the_arrays(good: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "nn.bin"
-    path.write_bytes(good)
-    tracemalloc.start()
-    read_network(path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 3 * len(good) + (1 << 18)
-
-
-def test_truncated_files_are_refused(good: bytes, tmp_path: Path) -> None:
-    assert accepted(read_network, tmp_path / "nn.bin", cuts(good, 200), WeightsError) == 0
-
-
-def test_damaged_headers_are_refused(good: bytes, tmp_path: Path) -> None:
+def test_truncated_files_and_damaged_headers_are_refused(good: bytes, tmp_path: Path) -> None:
     places = [at for at in range(text_end(good)) if not 4 <= at < 8]
     damaged = flips(good, places, bits=0x1F)  # bit 5 is the case of a letter
-    assert accepted(read_network, tmp_path / "nn.bin", damaged, WeightsError) == 0
+    assert accepted(read_network, tmp_path / "nn.bin", [*damaged, *cuts(good, 200)], WeightsError) == 0
 
 
 @pytest.mark.parametrize("name", NAMES)
