@@ -174,7 +174,7 @@ def test_a_bad_line_costs_one_message(tmp_path: Path, line: str, fault: str) -> 
 
 
 def test_a_binary_book_of_yaneuraou_names_its_converter(tmp_path: Path) -> None:
-    with pytest.raises(BookError, match=r"book\.ybb' cannot be read: turn it into a \.db with .*convert_ybb_to_db\.py"):
+    with pytest.raises(BookError, match=r"book\.ybb': turn it into a \.db with .*convert_ybb_to_db\.py"):
         open_book(write(tmp_path, "", "book.ybb"))
 
 

@@ -44,7 +44,7 @@ def texts() -> dict[str, Path]:
     found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in find_texts(path)}
     found |= dict.fromkeys(english_texts(), PAGES)
     # The fault of a file is translated when it is shown.
-    for path in sorted([*(PROGRAM / "records").rglob("*.py"), *(PROGRAM / "evaluation").rglob("*.py")]):
+    for path in sorted(one for name in ("book", "evaluation", "records") for one in (PROGRAM / name).rglob("*.py")):
         with redirect_stderr(io.StringIO()):  # Babel warns of f-strings, which stay English
             found |= dict.fromkeys(find_texts(path, "fault", "Fault", "named_errors", "EndKind"), path)
     found |= dict.fromkeys(texts_of_core(), ROOT / "core_ext" / "shogi" / "sfen.pyx")

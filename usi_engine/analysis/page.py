@@ -142,13 +142,14 @@ def own_book() -> BookPlayer | None:
 def node_data(step: Step, book: BookPlayer | None, names: tuple[str, str]) -> Data:
     """Return the data of a position and of the move that led to it."""
     node = step.node
+    known = book.moves(step.before, flipped=True) if book and step.ply else []
     comments = (with_comment(one.comment, []) for one in (node, node.end) if one)
     return {
         **position_data(step),
         "seconds": None if node.milliseconds is None else node.milliseconds / 1000,
         "total": None,
         "comment": "\n".join(filter(None, comments)),
-        "book": book is not None and step.ply > 0 and is_book(book, step),
+        "book": any(one.move == node.move for one in known),
         **judged_data(step, names),
     }
 
@@ -165,11 +166,6 @@ def position_data(step: Step) -> Data:
         "move": words.marked(move_text(step.before, step.node.move)) if step.ply else "",
         "check": board.is_check(),
     }
-
-
-def is_book(book: BookPlayer, step: Step) -> bool:
-    """Return True if the book has the move."""
-    return any(one.move == step.node.move for one in book.moves(step.before, flipped=True))
 
 
 def judged_data(step: Step, names: tuple[str, str]) -> Data:

@@ -202,13 +202,9 @@ def pieces(counted: Counter[str]) -> str:
     for letter in sorted(counted, key=lambda piece: -tactics.WORTH[piece]):
         name, count = piece_name(letter), counted[letter]
         text = _("a {piece}") if count == 1 else _("{count} {piece}s")
-        names.append(text.format(count=count if is_japanese() else in_letters(count), piece=name))
+        in_words = count < len(NUMBERS) and not is_japanese()
+        names.append(text.format(count=NUMBERS[count] if in_words else count, piece=name))
     return _(" and ").join(names)
-
-
-def in_letters(count: int) -> str:
-    """Return a number of pieces in English, up to nine by its word."""
-    return NUMBERS[count] if count < len(NUMBERS) else f"{count}"
 
 
 def piece_name(letter: str) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.book.entry import Book, BookError, BookMove, unreadable
+from usi_engine.book.entry import Book, BookError, BookMove
 from usi_engine.book.libraries import AperyBook, ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook
-from usi_engine.evaluation.names import DATA, INTERNAL
+from usi_engine.evaluation.names import DATA, INTERNAL, Fault, named_errors
 from usi_engine.language import _
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import excerpt
@@ -30,14 +30,10 @@ NARROW_SHARE = 0.1  # NarrowBook skips moves that were played in a smaller share
 
 def open_book(name: str) -> Book:
     """Open the book that BookFile names: .sbk, .bin, or any other suffix but .ybb for YaneuraOu's format. BookError."""
-    try:
+    with named_errors("book", name, BookError):
         path = str(PACKAGED if name == INTERNAL else Path(name).expanduser())
-    except RuntimeError as error:  # no such user
-        raise unreadable(name, error) from None
-    suffix = Path(path).suffix.lower()
-    if suffix == ".ybb":
-        message = _("book '{path}' cannot be read: turn it into a .db with {script}")
-        raise BookError(message.format(path=path, script=YBB_TO_DB))
+        if (suffix := Path(path).suffix.lower()) == ".ybb":
+            raise Fault(_("turn it into a .db with {script}").format(script=YBB_TO_DB))
     try:
         if suffix == ".sbk":
             return ShogiHomeBook(path)

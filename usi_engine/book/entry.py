@@ -1,10 +1,13 @@
 """Contents of a book: moves by position, in any file format."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Protocol
 
-from usi_engine.language import _, reason_of
+from usi_engine.evaluation.names import named_errors, open_file
 
 
 class BookError(Exception):
@@ -49,21 +52,8 @@ def position_key(sfen: str) -> str:
     return " ".join(sfen.split()[:3])
 
 
-def unreadable(path: str, reason: object) -> BookError:
-    """Return the error of a book that cannot be read."""
-    return BookError(_("book '{path}' cannot be read: {reason}").format(path=path, reason=reason))
-
-
-def check_file(path: str, most_bytes: int) -> None:
-    """Raise BookError unless this is a regular file of at most `most_bytes`."""
-    try:
-        size, regular = Path(path).stat().st_size, Path(path).is_file()
-    except OSError as error:
-        raise unreadable(path, reason_of(error)) from error
-    except ValueError as error:  # a path with a null character
-        raise unreadable(path, error) from error
-    if not regular:
-        raise BookError(_("book '{path}' is not a regular file").format(path=path))
-    if size > most_bytes:
-        message = _("book '{path}' has {size} MB; the limit of this format is {most} MB")
-        raise BookError(message.format(path=path, size=size >> 20, most=most_bytes >> 20))
+@contextmanager
+def open_book_file(path: str, most: int) -> Iterator[tuple[BufferedIOBase, int]]:
+    """Open a file of at most `most` bytes; yield it and its size. BookError, for errors of the block too."""
+    with named_errors("book", path, BookError), open_file(Path(path), most) as opened:
+        yield opened

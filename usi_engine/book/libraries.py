@@ -3,8 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves, unreadable
-from usi_engine.language import _
+from usi_engine.book.entry import BookMove, Entry, open_book_file, sorted_moves
 
 LARGEST_SBK = 256 * 2**20  # bytes; rsshogi reads the whole file into memory
 BAD_MARKS = (3, 4)  # doubtful, mistake; 1 is the only move, 2 a good one
@@ -20,11 +19,8 @@ class ShogiHomeBook:
     def __init__(self, path: str) -> None:
         """Read the file. BookError, ImportError."""
         self.path = path
-        check_file(path, LARGEST_SBK)
-        try:
+        with open_book_file(path, LARGEST_SBK):
             self._book: Any = import_module("rsshogi.book").SbkBook.open(path)
-        except (ValueError, OSError) as error:
-            raise unreadable(path, " ".join(str(error).split())) from None
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position that are not marked as bad."""
@@ -42,15 +38,11 @@ class AperyBook:
     def __init__(self, path: str) -> None:
         """Open the file. BookError, ImportError."""
         self.path = path
-        check_file(path, LARGEST_BIN)
         self._numpy: Any = import_module("numpy")
         self._cshogi: Any = import_module("cshogi")
         self._rsshogi: Any = import_module("rsshogi.core")
-        try:
+        with open_book_file(path, LARGEST_BIN):
             self._entries = self._numpy.memmap(path, ENTRY, mode="r")
-        except (OSError, ValueError) as error:
-            message = _("book '{path}' is not in Apery's format: {reason}")
-            raise BookError(message.format(path=path, reason=error)) from None
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position."""

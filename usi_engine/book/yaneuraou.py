@@ -12,11 +12,12 @@ positions, as YaneuraOu writes it.
 
 import re
 from dataclasses import replace
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO
 
-from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves, unreadable
-from usi_engine.language import _, reason_of
+from usi_engine.book.entry import BookMove, Entry, open_book_file, position_key, sorted_moves
+from usi_engine.evaluation.names import Fault
+from usi_engine.language import _
 from usi_engine.usi.output import excerpt
 
 MARK = b"#YANEURAOU-DB2016"
@@ -39,29 +40,19 @@ class YaneuraOuBook:
     def __init__(self, path: str) -> None:
         """Open or read the file. BookError."""
         self.path = path
-        check_file(path, LARGEST)
-        try:
-            with Path(path).open("rb") as file:
-                self._begin(file)
-        except OSError as error:
-            raise unreadable(path, reason_of(error)) from error
+        with open_book_file(path, LARGEST) as (file, self._size):
+            if not file.readline(LONGEST_POSITION).removeprefix(BOM).startswith(MARK):
+                raise Fault(_("it does not begin with {mark}").format(mark=MARK.decode()))
+            self._positions = read_positions(file.read()) if self._size <= READ_WHOLE_UP_TO else None
+            if self._positions is None and not looks_sorted(file, self._size):
+                most = READ_WHOLE_UP_TO >> 20
+                raise Fault(_("it is not sorted; a book of more than {most} MB must be").format(most=most))
 
     def probe(self, sfen: str) -> Entry:
         """Return the moves of this position."""
         key = read_key(sfen.encode("utf-8", "replace"))
         text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
         return read_entry(text.decode("ascii", "replace").splitlines()[:MOST_LINES])
-
-    def _begin(self, file: BinaryIO) -> None:
-        if not file.readline(LONGEST_POSITION).removeprefix(BOM).startswith(MARK):
-            message = _("book '{path}' does not begin with {mark}")
-            raise BookError(message.format(path=self.path, mark=MARK.decode()))
-        self._size = Path(self.path).stat().st_size
-        self._positions = read_positions(file.read()) if self._size <= READ_WHOLE_UP_TO else None
-        if self._positions is None and not looks_sorted(file, self._size):
-            most = READ_WHOLE_UP_TO >> 20
-            message = _("book '{path}' is not sorted; a book of more than {most} MB must be")
-            raise BookError(message.format(path=self.path, most=most))
 
     def _on_disk(self, key: bytes) -> bytes:
         try:
@@ -82,14 +73,14 @@ def read_positions(text: bytes) -> dict[bytes, bytes]:
     return positions
 
 
-def looks_sorted(file: BinaryIO, size: int) -> bool:
+def looks_sorted(file: BufferedIOBase, size: int) -> bool:
     """Return True if the positions at SAMPLES offsets are in order."""
     found = [position_from(file, size * at // SAMPLES) for at in range(SAMPLES)]
     keys = [key for start, key in found if start is not None]
     return keys == sorted(keys)
 
 
-def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
+def search_sorted(file: BufferedIOBase, size: int, key: bytes) -> bytes:
     """Find the move lines of the position by bisection; empty if it is not in the file."""
     low, high = 0, size
     while low < high:
@@ -103,7 +94,7 @@ def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
     return read_move_lines(file, key) if found == key else b""
 
 
-def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
+def position_from(file: BufferedIOBase, offset: int) -> tuple[int | None, bytes]:
     """Return offset and key of the first `sfen` line at or after `offset`, and leave the file at the next line.
 
     Return None and an empty key if there is none in LONGEST_POSITION bytes.
@@ -118,7 +109,7 @@ def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
     return begin + at, read_key(file.readline(LONGEST_POSITION)[5:])
 
 
-def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
+def read_move_lines(file: BufferedIOBase, key: bytes) -> bytes:
     """Read the move lines up to the next position with another key."""
     moves = b""
     for _line in range(MOST_LINES):
@@ -148,15 +139,10 @@ def read_entry(lines: list[str]) -> Entry:
             faults.append(f"'{excerpt(line)}': {error}")
             continue
         if found:
-            before = moves.get(found.move)
-            moves[found.move] = merge(before, found) if before else found
+            before = moves.get(found.move, found)
+            deeper, count = (found if found.depth > before.depth else before), before.count + found.count
+            moves[found.move] = replace(deeper, count=count) if found.move in moves else found
     return Entry(sorted_moves(list(moves.values())), tuple(faults))
-
-
-def merge(first: BookMove, second: BookMove) -> BookMove:
-    """Return the entry of the deeper search with the counts of both."""
-    deeper = second if second.depth > first.depth else first
-    return replace(deeper, count=first.count + second.count)
 
 
 def read_move(line: str) -> BookMove | None:

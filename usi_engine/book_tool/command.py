@@ -49,7 +49,9 @@ def parser() -> argparse.ArgumentParser:
         "Make a book (YaneuraOu's .db, sorted). From games: the moves played, with their counts. If --nodes or "
         "--seconds is given, a search values them, and with --positions adds other positions. Without games: from our "
         "own search alone, starting at the start position.")))  # fmt: skip
-    add_show(commands.add_parser("show", description=_("Show the moves of a position and how often each is played.")))
+    show = commands.add_parser("show", description=_("Show the moves of a position and how often each is played."))
+    show.add_argument("position", nargs="*", default=["startpos"], help=_("an sfen or startpos, `moves` and moves"))
+    show.add_argument("--book", default=INTERNAL, help=_("the file, as the option BookFile"))
     return top
 
 
@@ -72,11 +74,6 @@ def add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument("--margin", type=whole(1), default=40, help=_("greatest loss of a move, in centipawns (40)"))
     build.add_argument("--start", default="startpos", help=_("the position to grow from: an sfen"))
     add_limits(build, DEFAULT_NODES)
-
-
-def add_show(show: argparse.ArgumentParser) -> None:
-    show.add_argument("position", nargs="*", default=["startpos"], help=_("an sfen or startpos, `moves` and moves"))
-    show.add_argument("--book", default=INTERNAL, help=_("the file, as the option BookFile"))
 
 
 def build(args: argparse.Namespace) -> int:

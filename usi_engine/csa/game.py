@@ -121,7 +121,8 @@ class ServerGame:
             if event.start == self._engine.starts:
                 self._restart(event.status)
         elif isinstance(event, Special):
-            self._take_special(event)
+            if event.units is not None:  # shogi-server repeats a declaration without its time
+                self.last_ms = self.summary.milliseconds(event.units, self.summary.side)
         elif isinstance(event, Cause):
             self.cause = event.word
         elif isinstance(event, Outcome):
@@ -157,24 +158,16 @@ class ServerGame:
         self._awaited = 0  # the server may make our move for us; the engine's answer is then of no use
         self._start_turn()
 
-    def _take_special(self, special: Special) -> None:
-        # shogi-server repeats a declaration without its time.
-        if special.units is not None:
-            self.last_ms = self.summary.milliseconds(special.units, self.summary.side)
-
     def _start_turn(self) -> None:
         if self.game.turn == self.summary.side:
             self._think()
         elif self._may_ponder and self._reply and line_in_csa(self.game, [self._reply]):
-            self._ponder()
+            position = position_words(self.game.start, [*self.game.moves, self._reply])
+            self._engine.go(position, self._go_words(), ponder=True)
+            self._reply = ""
 
     def _think(self) -> None:
         self._awaited = self._engine.go(self.game.position, self._go_words())
-
-    def _ponder(self) -> None:
-        position = position_words(self.game.start, [*self.game.moves, self._reply])
-        self._engine.go(position, self._go_words(), ponder=True)
-        self._reply = ""
 
     def _go_words(self) -> str:
         return Times.of(self.game.clock, self.summary.side, self._margin_ms).words()

@@ -165,7 +165,9 @@ def read_event(line: str) -> Event | None:
         return Started(line.removeprefix("START:").strip())
     if reject := REJECT.fullmatch(line):
         return Rejected(reject[1].strip(), reject[2])
-    return session_event(line)
+    if login := LOGIN.fullmatch(line):
+        return LoggedIn(login[1])
+    return Reply(line) if line in {reply.value for reply in Reply} else None
 
 
 def game_event(line: str) -> Event | None:
@@ -182,13 +184,6 @@ def game_event(line: str) -> Event | None:
 def read_units(text: str) -> Decimal:
     """Convert a time of any number of digits; at most MOST_UNITS."""
     return min(Decimal(text), MOST_UNITS)
-
-
-def session_event(line: str) -> Event | None:
-    """Parse a line about the login."""
-    if login := LOGIN.fullmatch(line):
-        return LoggedIn(login[1])
-    return Reply(line) if line in {reply.value for reply in Reply} else None
 
 
 def split_sections(lines: Sequence[str]) -> dict[str, list[str]]:

@@ -16,7 +16,6 @@ from usi_engine.evaluation.names import (
     WeightsError,
     named_errors,
     read_bytes,
-    unusable,
 )
 from usi_engine.language import _
 from usi_engine.usi.options import FV_SCALE, Options
@@ -65,10 +64,11 @@ def load_network(path: Path, fv_scale: int) -> Network:
     from usi_engine.evaluation.network_file import read_network  # noqa: PLC0415
 
     file = read_network(path)
-    try:
-        return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
-    except ValueError as error:
-        raise unusable("network", path, str(error)) from None
+    with named_errors("network", path):
+        try:
+            return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
+        except ValueError as error:
+            raise Fault(str(error)) from None
 
 
 def named_network(name: str) -> Path | None:

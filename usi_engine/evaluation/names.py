@@ -43,20 +43,16 @@ def read_bytes(file: Path, limit: int) -> bytes:
 
 
 @contextmanager
-def named_errors(kind: str, path: str | Path) -> Iterator[None]:
-    """Turn errors in the block into a WeightsError of one line that names the file."""
+def named_errors(kind: str, path: str | Path, to: type[Exception] = WeightsError) -> Iterator[None]:
+    """Turn errors in the block into one that names the file in one line."""
+    message = _("cannot use the {kind} '{path}': {reason}")
     try:
         yield
+        return
     except Fault as fault:
-        raise unusable(kind, path, _(str(fault))) from None
+        reason = _(str(fault))
     except OSError as error:
-        message = _("cannot read the {kind} '{path}': {reason}")
-        raise WeightsError(message.format(kind=_(kind), path=path, reason=reason_of(error))) from None
+        message, reason = _("cannot read the {kind} '{path}': {reason}"), reason_of(error)
     except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:  # also from impossible paths
         reason = str(error) if isinstance(error, RuntimeError) else repr(error)  # such as a home folder that is missing
-        raise unusable(kind, path, reason) from None
-
-
-def unusable(kind: str, path: object, reason: str) -> WeightsError:
-    """Return the error of a file whose contents cannot be used."""
-    return WeightsError(_("cannot use the {kind} '{path}': {reason}").format(kind=_(kind), path=path, reason=reason))
+    raise to(message.format(kind=_(kind), path=path, reason=reason))

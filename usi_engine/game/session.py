@@ -168,17 +168,13 @@ class Session:
             elif not self._queue:
                 return
             elif self._job is not None and while_busy(self._queue[0]) is Busy.ENDS:
-                self._stop_waiting_search(self._job)
+                if self._job.control is not None and self._job.control.must_wait:
+                    self._job.control.stop()
                 return
             elif self._job is None or self._acts_now(self._queue[0]):
                 self._carry_out(self._queue.popleft())
             else:
                 self._overtaken.append(self._queue.popleft())
-
-    def _stop_waiting_search(self, job: Job) -> None:
-        """Stop a search that only `stop` or `ponderhit` would end."""
-        if job.control is not None and job.control.must_wait:
-            job.control.stop()
 
     def _acts_now(self, command: Posted) -> bool:
         """Return whether a command that does not end the search is carried out during the job."""
@@ -224,12 +220,6 @@ class Session:
         name = f"{NAME} {__version__} {self._resources.evaluation_title}".rstrip()
         head = [f"id name {name}", f"id author {AUTHOR}"]
         self._writer.lines([*head, *self._options.declarations(), "usiok"])
-
-    def _help(self, _command: Posted) -> None:
-        self._writer.lines(list(HELP_LINES))
-
-    def _malformed(self, command: protocol.Malformed) -> None:
-        self._writer.info(command.text)
 
     def _setoption(self, command: protocol.SetOption) -> None:
         if command.name.startswith(TUNING_PREFIX):
@@ -278,9 +268,6 @@ class Session:
                 self._resources.load()
 
         self._start_job(work, stop=self._cleared_stop().set)
-
-    def _new_game(self, _command: Posted) -> None:
-        self._start_job(self._resources.new_game, on_clock=True)
 
     def _position(self, command: protocol.SetPosition) -> None:
         self._position_refused = True
@@ -416,9 +403,9 @@ class Session:
 # What each command does while a job runs, and how it is carried out.
 COMMANDS: dict[Enum | type[Any], tuple[Busy, Callable[[Session, Any], None]]] = {
     Word.USI: (Busy.NOW, Session._usi),
-    Word.HELP: (Busy.NOW, Session._help),
+    Word.HELP: (Busy.NOW, lambda session, command: session._writer.lines(list(HELP_LINES))),
     Word.NONE: (Busy.NOW, lambda session, command: None),
-    protocol.Malformed: (Busy.NOW, Session._malformed),
+    protocol.Malformed: (Busy.NOW, lambda session, command: session._writer.info(command.text)),
     Word.STOP: (Busy.ACTS, Session._stop),
     protocol.PonderHit: (Busy.ACTS, Session._ponderhit),
     Word.GAME_OVER: (Busy.ACTS, Session._gameover),
@@ -434,7 +421,7 @@ COMMANDS: dict[Enum | type[Any], tuple[Busy, Callable[[Session, Any], None]]] = 
     Go: (Busy.ENDS, Session._go),
     GoMate: (Busy.ENDS, Session._go_mate),
     protocol.SetPosition: (Busy.ENDS, Session._position),
-    Word.NEW_GAME: (Busy.ENDS, Session._new_game),
+    Word.NEW_GAME: (Busy.ENDS, lambda session, command: session._start_job(session._resources.new_game, on_clock=True)),
 }
 
 

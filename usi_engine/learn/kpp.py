@@ -97,7 +97,8 @@ def load_model(trainer: Trainer, folded: Folded) -> None:
     for name in trainer.terms:
         trainer.parameters(name)[:, 0] = 0
     trainer.parameters("tempo")[:, 0] = folded.tempo / UNIT
-    trainer.parameters("piece")[:, 0] = folded.piece[black_numbers()] / UNIT
+    kinds = coalesce_pieces(np.arange(1, SIZES["piece"] + 1, dtype=np.float32)).tolist()  # of Black's numbers
+    trainer.parameters("piece")[:, 0] = [folded.piece[kinds.index(kind + 1)] / UNIT for kind in range(SIZES["piece"])]
     trainer.parameters("kp")[:, 0] = folded.kp.reshape(-1) / UNIT
     trainer.parameters("kkp")[:, 0] = folded.kkp.reshape(-1) * (folded.kkp_step / UNIT)
     trainer.parameters("kp_tempo")[:, 0] = folded.kp_tempo.reshape(-1) / UNIT
@@ -109,12 +110,6 @@ def load_model(trainer: Trainer, folded: Folded) -> None:
     no_relative = np.zeros(SIZES["relative_pp"], np.float32)
     if not np.array_equal(quantised(coalesce_pairs(trainer.parameters("pp")[:, 0], no_relative)), folded.pp):
         raise WeightsError("a pair and its inverse have different weights")
-
-
-def black_numbers() -> list[int]:
-    """Return one of Black's Bonapiece numbers for each kind with a value."""
-    kinds = coalesce_pieces(np.arange(1, SIZES["piece"] + 1, dtype=np.float32))
-    return [int(np.flatnonzero(kinds == kind + 1)[0]) for kind in range(SIZES["piece"])]
 
 
 # ---- training ----

@@ -56,12 +56,8 @@ def gather_problems(words: list[str]) -> Iterator[MateProblem]:
         return
     for word in words:
         path = Path(word)
-        yield from problems_in(path, read_input() if word == "-" else text_of_file(path))
-
-
-def read_input() -> str:
-    """Read and decode standard input. RecordError."""
-    return decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1))
+        text = decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1)) if word == "-" else text_of_file(path)
+        yield from problems_in(path, text)
 
 
 def problems_in(path: Path, text: str) -> Iterator[MateProblem]:

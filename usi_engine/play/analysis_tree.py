@@ -92,7 +92,7 @@ class AnalysisTree:
         if self._formations[0] != self.record.moves:
             self._formations = (self.record.moves, name_formations(self.record))
         return {
-            "title": title_of(self.record),
+            "title": "☗ {} - ☖ {}".format(*self.record.players) if any(self.record.players) else "",
             "here": numbers[self.here],
             "legal": board.legal_moves(include_all=True),
             "plies": len(self.record.moves),
@@ -107,11 +107,6 @@ class AnalysisTree:
             known = self._judged[node] = (searched, position_data(step) | shown_judgement(step, names))
         why = known[1]["why"] + formation_sentences(self._formations[1].get(node, ()))
         return known[1] | place_data(node, numbers) | {"comment": node.comment or "", "why": why}
-
-
-def title_of(record: Record) -> str:
-    """Return both players, or nothing if the record does not name them."""
-    return "☗ {} - ☖ {}".format(*record.players) if any(record.players) else ""
 
 
 def shown_judgement(step: Step, names: tuple[str, str]) -> Data:

@@ -80,7 +80,7 @@ class Preferences(Place):
 # ---- the page ----
 
 
-KINDS = {".css": "text/css", ".js": "text/javascript"}
+KINDS, STREAM = {".css": "text/css", ".js": "text/javascript"}, "text/event-stream"
 STARTS = {EVEN: START_SFEN, **HANDICAPS}  # by the names of handicaps
 CLOCK_SECONDS = 0.1  # between two looks at the clock
 
@@ -89,10 +89,10 @@ class Site:
     """The page, and the requests and events of its places; `first`: the place to open, if it is not Play."""
 
     def __init__(self, events: Events, *places: Place, first: str = "") -> None:
-        self._events, self._places, self.first = events, places, first
+        self._places, self.first = places, first
         self._gets = {f"{place.name}/{name}": get for place in places for name, get in place.gets.items()}
         self._posts = {f"{place.name}/{name}": post for place in places for name, post in place.posts.items()}
-        self._gets |= {"": self._page, "events": self._follow}
+        self._gets |= {"": self._page, "events": lambda _query: Answer(kind=STREAM, events=events.stream(places))}
         self._files = {path.name: path for path in PAGES.iterdir() if path.suffix in KINDS}
 
     def get(self, name: str, query: str) -> Answer:
@@ -119,9 +119,6 @@ class Site:
     def _page(self, _query: str) -> Answer:
         states = {place.name: place.state() for place in self._places}
         return Answer(with_data(read("app.html"), {"states": states, "starts": STARTS}).encode(), "text/html")
-
-    def _follow(self, _query: str) -> Answer:
-        return Answer(kind="text/event-stream", events=self._events.stream(self._places))
 
 
 def play(

@@ -105,14 +105,10 @@ class Events:
                     self._changed.wait(ALIVE_SECONDS)
                     now = {place.name: self._versions.get(place.name, 0) for place in places}
             news = [place for place in places if now[place.name] != seen.get(place.name)]
-            yield b"".join(map(event_of, news)) or b":\n\n"
+            states = ((place.name.encode(), json_answer(place.state()).body) for place in news)
+            yield b"".join(b"event: %s\ndata: %s\n\n" % state for state in states) or b":\n\n"
             seen = now
             time.sleep(MERGE_SECONDS)
-
-
-def event_of(place: Place) -> bytes:
-    """Return the state of a place as an event."""
-    return b"event: %s\ndata: %s\n\n" % (place.name.encode(), json_answer(place.state()).body)
 
 
 def lan_address() -> str:

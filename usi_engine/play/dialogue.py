@@ -30,11 +30,6 @@ def file_named(text: str) -> Path:
     return path if path.suffix or path.is_dir() else path.with_name(f"{path.name}.kif")
 
 
-def same_file(path: Path, known: Path | None) -> bool:
-    """Return True if both paths name the same existing file."""
-    return known is not None and known.exists() and path.samefile(known)
-
-
 class Quit(Exception):
     """The end of the dialogue: the person has quit."""
 
@@ -219,7 +214,8 @@ class Dialogue:
         if not path.parent.is_dir():
             message = _("there is no folder {folder}; make it first, or save elsewhere")
             raise MoveError(message.format(folder=path.parent))
-        if path.is_file() and not any(same_file(path, known) for known in (self._own_file, self._refused_file)):
+        known = [one for one in (self._own_file, self._refused_file) if one and one.exists()]
+        if path.is_file() and not any(map(path.samefile, known)):
             self._refused_file = path
             message = _("{file} exists and was not written for this game; repeat the command to replace it")
             raise MoveError(message.format(file=path))

@@ -37,11 +37,6 @@ PACE = 0.7, 1.5  # seconds that the engine lets a person wait at least
 PACED_LEVEL = 12  # up to this level; higher ones take their time by themselves
 
 
-def engine_name(level: int, word: str = "level") -> str:
-    """Return the engine's name in a record; on a screen, with another `word`."""
-    return f"{NAME} {word} {level}"
-
-
 OfBoth = float | tuple[float, float]  # for both sides, or for Black and White
 
 
@@ -167,7 +162,7 @@ class PersonGame(LiveGame):
 
     def _name(self, side: int, word: str) -> str:
         if self.person == 1 - side:
-            return engine_name(self.level, word)
+            return f"{NAME} {word} {self.level}"
         return self.settings.names[side if self.person is None else 0] or _("Player")
 
     def side_name(self, side: int) -> str:

@@ -2,24 +2,20 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from core_ext.board import Board
 from usi_engine.analysis.judgement import percent
-from usi_engine.analysis.words import marked, score_text
+from usi_engine.analysis.page import Data, line_data
 from usi_engine.api.engine import Engine
 from usi_engine.api.search_engine import AnalysisStream
 from usi_engine.core import CoreError
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import text_of
 from usi_engine.play.browser_server import Place
-from usi_engine.records.notation import move_text, name_moves
 from usi_engine.search.results import Analysis, Limit
 
 LONGEST = 600.0  # seconds for a position: a page that was left open lets the processor rest
 MEGABYTES = 128
-MOVES_SHOWN = 12  # of a line
-Data = dict[str, Any]
 
 
 class LiveEngine(Place):
@@ -96,14 +92,5 @@ class LiveEngine(Place):
 
 def lines_data(board: Board, found: Analysis) -> Data:
     """Return the depth, the nodes and the lines of a result; values and chances are Black's."""
-    lines = []
-    for line in found.lines:
-        moves = name_moves(board, line.pv[:MOVES_SHOWN], move_text)
-        score = line.score.pov(0)
-        lines.append({
-            "text": score_text(score),
-            "win": percent(score.value),
-            "moves": [move.usi for move in moves],
-            "names": [marked(move.text) for move in moves],
-        })  # fmt: skip
+    lines = [line_data("", board, line) | {"win": percent(line.score.pov(0).value)} for line in found.lines]
     return {"depth": found.depth, "nodes": found.nodes, "time": round(found.time, 1), "lines": lines}

@@ -29,7 +29,8 @@ def read_move(text: str, board: Board) -> str:
     plain = unicodedata.normalize("NFKC", text).strip()
     if CSA_MOVE.fullmatch(plain.upper()):
         return csa_move(plain.upper(), board)
-    move = usi_of(plain) or western_move(plain, board)
+    western = (move for move in board.legal_moves(include_all=True) if western_text(board, move)[1:] == plain)
+    move = usi_of(plain) or next(western, None)
     if move is None:
         return japanese_move(plain, text, board)
     if not board.is_legal(move):
@@ -45,11 +46,6 @@ def usi_of(text: str) -> str | None:
         return usi
     digits = DIGITS.fullmatch(text)
     return ki2.square_of(digits[1][:2]) + ki2.square_of(digits[1][2:]) + digits[2] if digits else None
-
-
-def western_move(text: str, board: Board) -> str | None:
-    """Return the legal move that has this name in western notation (P-7f, Rx2b+), if there is one."""
-    return next((move for move in board.legal_moves(include_all=True) if western_text(board, move)[1:] == text), None)
 
 
 def csa_move(text: str, board: Board) -> str:

@@ -85,7 +85,7 @@ class Reader(Builder):
         """Read one statement. FaultyText."""
         kind = statement[0]
         if kind == "'":
-            self.add_comment(statement)
+            self.comment += [unmarked_text(statement[2:])] if statement.startswith("'*") else []
         elif kind in "+-" and len(statement) > 1:
             self.add_move(statement)
         elif kind in "P+-":
@@ -96,11 +96,6 @@ class Reader(Builder):
             self.read_end(statement)
         elif not VERSION.fullmatch(statement):
             raise self.fail("cannot be read", statement)
-
-    def add_comment(self, text: str) -> None:
-        """Keep a comment for the move or end before it."""
-        if text.startswith("'*"):
-            self.comment.append(unmarked_text(text[2:]))
 
     def add_position(self, statement: str) -> None:
         """Read a part of the start position."""

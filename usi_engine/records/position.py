@@ -52,7 +52,10 @@ class Setup:
         if line.startswith("PI") and PLACED.fullmatch(placed[2:]):
             self.fill(START)
             for at in range(2, len(placed), 4):
-                self._remove(placed[at : at + 2], placed[at + 2 : at + 4])
+                square, name = placed[at : at + 2], placed[at + 2 : at + 4]
+                if name not in CSA_LETTERS or self.board.get(square, "").upper() != CSA_LETTERS[name]:
+                    raise ValueError(_("no such piece: '{text}'").format(text=square + name))
+                del self.board[square]
         elif row:
             for x, cell in enumerate(SQUARE.findall(row[1])):
                 if cell != "*":
@@ -93,11 +96,6 @@ class Setup:
         board = re.sub(" +", lambda empty: str(len(empty[0])), ranks)
         hands = in_hand(self.hands[0]) + in_hand(self.hands[1]).lower()
         return f"{board} {'bw'[self.turn]} {hands or '-'} 1"
-
-    def _remove(self, square: str, name: str) -> None:
-        if name not in CSA_LETTERS or self.board.get(square, "").upper() != CSA_LETTERS[name]:
-            raise ValueError(_("no such piece: '{text}'").format(text=square + name))
-        del self.board[square]
 
 
 def in_hand(hand: Counter[str]) -> str:
