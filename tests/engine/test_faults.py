@@ -33,7 +33,7 @@ MOST_MEGABYTES = 1000  # resident with the most threads before they search
 IMPORTS = """
 import resource, signal, sys
 from pathlib import Path
-from tests.eval.test_cache import Arrays
+from tests.eval.test_weights import Arrays
 from usi_engine.evaluation import cache
 """
 

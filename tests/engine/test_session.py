@@ -1,11 +1,14 @@
-"""Answers and info lines of an engine with a scripted search."""
+"""Sessions, mostly with a scripted search: answers and info lines, work between searches, races."""
 
 import itertools
 import json
+import random
 import re
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +16,14 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
-from tests.engine.fake_core import Script
+from tests.engine.fake_core import Script, ScriptedSolver, make_core
 from tests.engine.test_usi import TRANSCRIPTS
 from tests.engine.test_usi import converse as hold
 from tests.engine.usi_transport import InProcess
-from usi_engine.core import Core, CoreError
+from tests.eval.nnue.networks import shifted
+from usi_engine.core import Core, CoreError, load_core
+from usi_engine.evaluation.names import INTERNAL, PACKAGED
+from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.game import session
 from usi_engine.game.console import perft
 from usi_engine.game.loop import LONGEST_LINE
@@ -293,3 +299,138 @@ def test_a_core_that_cannot_run() -> None:
     converse(engine, "go btime 1000 wtime 1000", expect=["^bestmove resign$"])
     converse(engine, "d", "quit", expect=[lacks])
     engine.close()
+
+
+# ---- between the searches of a game ----
+
+
+def seconds_to_answer(engine: InProcess, *lines: str) -> float:
+    begun = time.monotonic()
+    engine.ask(*lines)
+    return time.monotonic() - begun
+
+
+def total(engine: InProcess) -> int:
+    engine.send("eval")
+    return int(engine.expect("^total ").split()[1])
+
+
+def test_the_clearing_for_a_new_game_is_on_the_clock(scripted: ScriptedEngine) -> None:
+    """A GUI does not wait after usinewgame: the clock of its go runs while the table is cleared."""
+    engine = scripted(Script(clear_seconds=0.3, solve_seconds=0))
+    seconds_to_answer(engine, "isready", "go depth 1")
+    assert 0.3 < seconds_to_answer(engine, "usinewgame", "position startpos", "go byoyomi 500") < 0.7
+
+
+def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The margin depends on the lateness of moves alone."""
+    solve = ScriptedSolver.solve
+
+    def late(solver: ScriptedSolver, board: Board, node_limit: int = 0, aim: str = "short") -> Any:
+        found = solve(solver, board, node_limit, aim)
+        time.sleep(0.2 if aim == "first" else 0)
+        return found
+
+    monkeypatch.setattr(search, "MATE_NODES_PER_MS", 0)
+    engine = scripted(Script(solve_seconds=0.1))
+    engine.send("isready", MATE_IN_THREE)
+    monkeypatch.setattr(ScriptedSolver, "solve", late)
+    for _ in range(3):
+        engine.send("go mate 50")
+        engine.expect("^checkmate timeout")
+    monkeypatch.setattr(ScriptedSolver, "solve", solve)
+    for _ in range(4):  # the margin that is assumed before the first move fades
+        seconds_to_answer(engine, "go byoyomi 100")
+    assert seconds_to_answer(engine, "position startpos", "go byoyomi 500") > 0.4
+
+
+def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
+    """The next isready tries again, a go does not."""
+    engine, path = InProcess(load_core), tmp_path / "late.bin"
+    engine.send(SMALL_TABLE, f"setoption name EvalFile value {path}", "isready")
+    engine.expect("late.bin.*; playing with EvalFile <internal>$")
+    engine.expect("^readyok$")
+    engine.ask("go depth 1")
+    assert sum("late.bin" in line for line in engine.seen) == 1
+    before = total(engine)
+    write_network(path, shifted(read_network(PACKAGED[INTERNAL]), 500))
+    engine.send("isready")
+    assert abs(total(engine) - before - 500) <= 1
+    engine.close()
+
+
+def test_a_mate_at_the_root_is_within_the_rules(real: InProcess) -> None:
+    """It must end before MaxMovesToDraw, and must not contain a fourth repetition by check, which would lose."""
+    place = "position sfen 9/2k6/9/3LG4/7S1/1R7/9/9/8K b G 1"
+    real.ask(SMALL_TABLE, "isready", answer="^readyok$")
+    for last_ply, mated in ((3, True), (2, False)):
+        real.ask(f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 500")
+        assert (" score mate 3 " in real.seen[-2]) == mated
+    repeated = " ".join(["5d6c 7b6a 6c5c 6a7b", *["5c6c 7b6a 6c5c 6a7b"] * 2])
+    real.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 500")
+    assert real.expect("^bestmove").split()[1] != "5c6c"
+
+
+# ---- commands that arrive as a search ends ----
+
+# Searches, and engines that are started for some of them; the slow tests take more.
+TIMES = pytest.mark.parametrize("times", [60, pytest.param(300, marks=pytest.mark.slow)])
+CORES = pytest.mark.parametrize("core", ["scripted", "real"])
+SEARCH_SECONDS = 0.002
+PONDER = "go ponder btime 1000 wtime 1000 byoyomi 50"
+
+
+def ready_engine(core: str) -> InProcess:
+    """Return an engine whose depths take about as long as the races wait."""
+    script = Script(seconds=lambda depth: SEARCH_SECONDS / 4)
+    engine = InProcess(load_core if core == "real" else lambda: make_core(script))
+    small = ("EvalFile value material", "USI_Hash value 1", "Threads value 2")
+    engine.send(*(f"setoption name {option}" for option in small))
+    engine.ask("isready", answer="^readyok$")
+    return engine
+
+
+def waits(seed: int, times: int) -> Iterator[float]:
+    """Yield waits around the length of a search, some of them 0."""
+    rng = random.Random(seed)
+    for number in range(times):
+        yield 0.0 if number % 5 == 0 else rng.uniform(0, 2 * SEARCH_SECONDS)
+
+
+@TIMES
+@CORES
+@pytest.mark.parametrize(
+    ("go", "odd", "even"),
+    [
+        ("go depth 4", ["stop"], ["stop"]),
+        (PONDER, ["ponderhit", "stop"], ["stop", "ponderhit"]),
+        ("go infinite", *[["stop", "position startpos moves 7g7f", "go depth 2"]] * 2),
+    ],
+)
+def test_stop_at_the_end_of_a_search(core: str, go: str, odd: list[str], even: list[str], times: int) -> None:
+    """It may come with ponderhit, or with the next go, which it does not end."""
+    engine = ready_engine(core)
+    for number, wait in enumerate(waits(1, times), 1):
+        engine.send(go)
+        time.sleep(wait / 4 if "infinite" in go else wait)
+        engine.send(*(odd if number % 2 else even))
+        for _ in range(1 + ("go depth 2" in odd)):
+            engine.expect("^bestmove", timeout=5)
+        if number % 20 == 0:
+            engine.ask("isready", answer="^readyok$")
+            assert engine.is_settled()
+    engine.close()
+
+
+@TIMES
+@CORES
+@pytest.mark.parametrize(("go", "end"), [("go infinite", "quit"), (PONDER, "end of input")])
+def test_quit_or_the_end_of_input_during_a_search(core: str, go: str, end: str, times: int) -> None:
+    for wait in waits(4, times // 6):
+        engine = ready_engine(core)
+        engine.send(go)
+        time.sleep(wait)
+        engine.end(end)
+        engine.drain(5)
+        assert engine.is_settled()
+        engine.close()

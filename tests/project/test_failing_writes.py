@@ -14,7 +14,7 @@ import pytest
 
 from tests.csa.instant_engine import game_of
 from tests.eval.nnue.networks import random_network
-from tests.eval.test_cache import Arrays
+from tests.eval.test_weights import Arrays
 from tests.learn.helpers import random_game
 from tests.records.common import RECORDS, valued
 from usi_engine.analysis.analyst import Store

@@ -1,6 +1,7 @@
-"""Every move generator writes the moves of its kind, each once; together they are the legal moves."""
+"""Every move generator writes the moves of its kind, each once; together they are the legal moves; perft."""
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -82,3 +83,33 @@ def test_sparse_positions(sfen: str) -> None:
 def test_a_pawn_drop_may_check_but_not_mate(sfen: str, legal: bool) -> None:
     assert ("P*1b" in Probe(sfen).legal_moves(include_all=True)) is legal
     assert ("P*1b" in Position(sfen).checking_moves()) is legal
+
+
+# ---- leaf counts on which several other engines agree; the large ones are slow ----
+
+QUICK = 6_000_000  # leaves
+
+
+def rows() -> list[Any]:
+    found = []
+    for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv"):
+        marks = [pytest.mark.slow] * (int(nodes) > QUICK)
+        found.append(pytest.param(sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize("sfen, depth, nodes", rows())
+def test_known_counts(sfen: str, depth: int, nodes: int) -> None:
+    assert Board(sfen).perft(depth) == nodes
+
+
+def test_the_board_is_unchanged() -> None:
+    board = Board(positions.MATSURI)
+    board.perft(3)
+    assert (board.perft(0), board.sfen(), board.moves()) == (1, positions.MATSURI, [])
+
+
+@pytest.mark.parametrize("depth", [-1, 65, 2**31])
+def test_a_depth_out_of_range_is_refused(depth: int) -> None:
+    with pytest.raises(ValueError, match=str(depth)):
+        Board().perft(depth)

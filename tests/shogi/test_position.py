@@ -1,12 +1,13 @@
-"""The incremental state against the state from scratch; null moves; Dirty; repetition by the search's rule."""
+"""The incremental state against the state from scratch; null moves; Dirty; the search's repetition; attacks; hands."""
 
 import random
 
 import pytest
 
+from core_ext import _probe
 from core_ext._probe import Probe
 from tests import positions
-from tests.shogi.slow_shogi import START, Game, Position, color_of, name, other, to_square
+from tests.shogi.slow_shogi import START, Game, Position, Square, color_of, name, other, to_square
 
 # Piece, square and number in hand, before and after.
 DirtyPiece = tuple[str, str, int, str, str, int]
@@ -148,3 +149,62 @@ def test_repetitions_are_those_of_the_twin(seed: int) -> None:
         game.push(move)
         probe.push(move)
         assert probe.find_repetition() == expected_repetition(game), game.now.sfen()
+
+
+# ---- attacks and hands ----
+
+KINDS = {"P": 1, "L": 2, "N": 3, "S": 4, "B": 5, "R": 6, "G": 7, "K": 8, "+P": 9, "+L": 10, "+N": 11, "+S": 12,
+         "+B": 13, "+R": 14}  # fmt: skip
+FULL_SET: tuple[int, ...] = (18, 4, 4, 4, 2, 2, 4)  # pawns to golds
+
+
+def index(square: Square) -> int:
+    return 9 * (square[0] - 1) + square[1] - 1
+
+
+def twin_reach(color: int, kind: str, square: Square, occupied: list[Square]) -> set[int]:
+    position = Position("9/9/9/9/9/9/9/9/9 b - 1")
+    position.board = dict.fromkeys(occupied, "P")
+    position.board[square] = kind if color == 0 else kind.lower()
+    return {index(target) for target in position.reach(square)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("color", [0, 1])
+def test_attacks_on_empty_and_crowded_boards(kind: str, color: int) -> None:
+    rng = random.Random(KINDS[kind])
+    for square in positions.ALL_SQUARES:
+        for crowd in (0, 0.15, 0.4, 0.9):
+            occupied = [other for other in positions.ALL_SQUARES if other != square and rng.random() < crowd]
+            taken = [index(other) for other in occupied] + [index(square)]
+            found = _probe.piece_attacks(color, KINDS[kind], index(square), taken)
+            assert len(found) == len(set(found))
+            assert set(found) == twin_reach(color, kind, square, occupied)
+
+
+@pytest.mark.parametrize("kind", ["L", "B", "R"])
+def test_every_occupancy_of_a_line(kind: str) -> None:
+    """All 512 ways to fill a file and a rank through each square."""
+    for square in [(1, 1), (1, 9), (5, 5), (7, 3), (8, 2), (9, 9), (8, 9)]:
+        for bits in range(512):
+            line = [(square[0], 1 + i) for i in range(9) if bits >> i & 1]
+            line += [(1 + i, square[1]) for i in range(9) if bits >> i & 1]
+            occupied = [other for other in line if other != square]
+            taken = [index(other) for other in occupied]
+            found = set(_probe.piece_attacks(0, KINDS[kind], index(square), taken))
+            assert found == twin_reach(0, kind, square, occupied)
+
+
+def test_packed_hands() -> None:
+    rng = random.Random(9)
+    cases: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    cases = [(one, two) for one in (FULL_SET, (0,) * 7) for two in (FULL_SET, (0,) * 7)]
+    for _ in range(3000):
+        drawn = tuple(rng.randint(0, most) for most in FULL_SET)
+        near = tuple(rng.choice((own, rng.randint(0, most))) for own, most in zip(drawn, FULL_SET, strict=True))
+        cases.append((drawn, near))
+    for one, two in cases:
+        read, covers, held = _probe.hand_facts(one, two)
+        assert tuple(read) == one
+        assert covers == all(a >= b for a, b in zip(one, two, strict=True))
+        assert held == [bool(number) for number in one]
