@@ -287,14 +287,6 @@ def test_a_stopped_build_continues(
     assert len(second.sfens) == len(set(second.sfens)) == 27
 
 
-def test_other_settings_are_refused(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Values of different searches are not mixed."""
-    before = build(out, 2)
-    assert main(["build", "--out", str(out), "--nodes", "400", "--hash", "1", "--eval", "material"]) == 2
-    assert "book.db.journal' was made with other settings" in capsys.readouterr().err
-    assert out.read_bytes() == before
-
-
 def test_the_book_of_a_search_is_sound(out: Path) -> None:
     """It has the right size and depth; moves are legal, within the margin, best first."""
     text = build(out, 60).decode()

@@ -187,19 +187,6 @@ def test_loading_prints_empty_lines(scripted: ScriptedEngine, monkeypatch: pytes
     converse(scripted(Script(load_seconds=0.35)), "isready", expect=["^$", "^$", "^readyok$"])
 
 
-def test_no_memory_for_the_position(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = scripted(Script())
-    converse(engine, "isready", expect=["^readyok$"])
-
-    def refuse(own: session.Session) -> Board:
-        raise MemoryError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(session.Session, "_current", refuse)
-        converse(engine, "go mate nodes 10", expect=["^info string out of memory$", "^checkmate"])
-    converse(engine, "go depth 1", expect=["^bestmove [1-9]"])
-
-
 @pytest.mark.parametrize(("nodes", "solved"), [(0, []), (20, ["shortest"])])
 def test_a_mate_is_searched_before_the_search(
     scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, nodes: int, solved: list[str]

@@ -107,20 +107,25 @@ def test_slow_mover_and_ponder() -> None:
 
 
 @pytest.mark.parametrize(
-    ("main", "increment", "byoyomi", "step"),
-    [(600_000, 0, 0, 1000), (60_000, 0, 0, 1), (10_000, 100, 0, 1), (1_000, 50, 0, 1), (300_000, 0, 10_000, 1000)],
-)
-def test_the_time_lasts_for_a_long_game(main: int, increment: int, byoyomi: int, step: int) -> None:
-    """Each move uses its rounded optimum time, every eighth the maximum: 200 moves, or 110."""
-    left = main
+    ("main", "increment", "byoyomi", "step", "late"),
+    [(600_000, 0, 0, 1000, 0), (60_000, 0, 0, 1, 0), (10_000, 100, 0, 1, 0), (1_000, 50, 0, 1, 0),
+     (300_000, 0, 10_000, 1000, 0), (10_000, 0, 0, 1, 10), (10_000, 0, 0, 1, 20)],
+)  # fmt: skip
+def test_the_time_lasts_for_a_long_game(main: int, increment: int, byoyomi: int, step: int, late: int) -> None:
+    """Each move uses its rounded optimum time, every eighth the maximum: 200 moves, or 110.
+
+    Each answer comes late by `late`, and as much again is lost on the way.
+    """
+    left, lateness = main, Lateness()
     for move in range(200 if increment or byoyomi else 110):
-        limits = limits_of(Times(left, left, byoyomi, increment, increment), ply=2 * move + 1)
+        limits = limits_of(Times(left, left, byoyomi, increment, increment), 2 * move + 1, lateness=lateness)
         assert limits.optimum is not None and limits.maximum is not None
         spent = limits.maximum if move % 8 == 7 else limits.search_end(limits.optimum)
-        counted = (spent + 5) // step * step
+        counted = (spent + 2 * late + 5) // step * step
         left = max(left - counted, 0) if byoyomi and counted <= left + byoyomi else left - counted
         assert left >= 0, f"flag fell at move {move}"
         left += increment
+        lateness.record(late)
 
 
 def late_by(*figures: float) -> Lateness:
@@ -188,18 +193,6 @@ def test_delays_that_no_margin_could_cover_cost_nothing() -> None:
     assert time_at(100, hopeless) == time_at(100, late_by(*[0.0] * 100, 300))
     assert time_at(2000, hopeless) <= 2000 - 300
     assert time_at(10_000, late_by(100, 100)) == time_at(10_000, late_by())  # within its margin
-
-
-@pytest.mark.parametrize("late", [0, 10, 20])
-def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
-    """Sudden death with 10 s: each of 110 moves comes late by `late`, and as much again is lost on the way."""
-    left, lateness = 10_000, Lateness()
-    for move in range(110):
-        limits = limits_of(Times(left, left, None, 0, 0), 2 * move + 1, lateness=lateness)
-        assert limits.optimum is not None and limits.maximum is not None
-        left -= (limits.maximum if move % 8 == 7 else limits.optimum) + 2 * late
-        lateness.record(late)
-        assert left >= 0, f"flag fell at move {move}"
 
 
 def time_factor(moves: str, values: list[int], share: float = 0.5, last: LastMove | None = None) -> float:

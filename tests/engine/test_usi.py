@@ -18,7 +18,7 @@ from usi_engine.search.results import Score, Variation
 from usi_engine.usi import protocol as usi
 from usi_engine.usi.options import LARGEST
 from usi_engine.usi.output import Writer
-from usi_engine.usi.protocol import decode, parse
+from usi_engine.usi.protocol import parse
 
 SECTIONS = (DATA / "transcripts.txt").read_text(encoding="utf-8").split("\n\n# ")[1:]
 TRANSCRIPTS: dict[str, str] = dict(section.split("\n", 1) for section in SECTIONS)
@@ -112,11 +112,6 @@ def test_numbers() -> None:
         7, 7, 0, LARGEST, None, None, None, None,
     ]  # fmt: skip
     assert usi.read_number("1e300") == LARGEST and usi.read_number("9", 5) == 5
-
-
-def test_decode() -> None:
-    assert decode(b"\xef\xbb\xbfusi\r\n") == "usi"
-    assert decode("将棋".encode()) == decode("将棋".encode("cp932")) == "将棋"
 
 
 def test_open_ended() -> None:

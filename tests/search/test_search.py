@@ -9,7 +9,6 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import (
-    DECLARATION,
     INFINITE,
     MATE,
     MATE_BOUND,
@@ -23,11 +22,8 @@ from core_ext.engine import (
     tunables,
 )  # fmt: skip
 from tests.conftest import MateProblem, NewWorker, deepen
-from tests.positions import MIDGAME
 from tests.shogi.slow_shogi import START
-from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
-from usi_engine.game.bench import count_nodes
 from usi_engine.search.iterative import iterative_deepening
 
 pytestmark = pytest.mark.usefixtures("usual_constants")
@@ -102,11 +98,6 @@ def test_node_limit_is_exact(worker: Worker) -> None:
     for limit in (20_000, *range(6_000, 7_000, 10)):  # one search in thirty stops within a singular search
         deepen(worker, MIDDLE_GAME, 60, limit)
         assert (worker.stopped, worker.nodes) == (True, limit)
-
-
-def test_the_tree_does_not_explode(worker: Worker) -> None:
-    deepen(worker, START, 11, 1_500_000)
-    assert not worker.stopped, f"{worker.nodes} nodes are not enough for 11 plies of the start position"
 
 
 def test_a_past_deadline_stops_at_once(new_worker: NewWorker) -> None:
@@ -188,16 +179,6 @@ def test_perpetual_check_loses(worker: Worker) -> None:
     assert worker.search(3, -INFINITE, INFINITE) < -20_000
     worker.set_root(board)
     assert worker.search(3, -INFINITE, INFINITE) > 0
-
-
-def test_declaration_wins(worker: Worker) -> None:
-    sfen = "K+R+B6/+P+P+P+P+P+P3/+P+P+P6/9/9/9/9/9/8k b RB4G4S4N4L9P 1"
-    assert Board(sfen).can_declare("CSARule27")
-    worker.configure(declaration="CSARule27")
-    after = Board(sfen.replace(" b ", " w "))
-    assert deepen(worker, after, 3) == 2 - DECLARATION
-    worker.configure(declaration="NoEnteringKing")
-    assert deepen(worker, after, 1) > -MATE + 2
 
 
 def test_the_move_limit_is_a_draw_except_for_mate(worker: Worker) -> None:
@@ -303,14 +284,6 @@ def test_setting_one_changes_that_one_alone() -> None:
             changed = {other for other, now, standard, *_ in tunables() if now != standard}
             assert changed == ({name} if value != default else set())
         set_tunable(name, default)
-
-
-def test_a_constant_changes_the_search() -> None:
-    counts = []
-    for value in (tunable("LmrBase"), 1500, tunable("LmrBase")):
-        set_tunable("LmrBase", value)
-        counts.append(count_nodes(load_core(), None, [MIDGAME], 8))
-    assert counts[0] == counts[2] != counts[1]
 
 
 def test_refusals_say_what_is_wrong() -> None:

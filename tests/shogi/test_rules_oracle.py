@@ -20,16 +20,6 @@ def test_known_perft_counts() -> None:
         assert Position(sfen).perft(depth) == nodes, sfen
 
 
-@pytest.mark.parametrize("seed", positions.SEEDS)
-def test_moves_and_checks_of_the_twin_are_those_of_cshogi(cshogi: Any, seed: int) -> None:
-    for position, moves, checks, _ in positions.scenes(seed):
-        assert Position(position.sfen()).sfen() == position.sfen()
-        board = cshogi.Board(position.sfen())
-        assert sorted(moves) == sorted(map(cshogi.move_to_usi, board.legal_moves)), position.sfen()
-        assert checks == {cshogi.move_to_usi(move) for move in board.legal_moves if gives_check(board, move)}
-        assert position.is_check() == board.is_check()
-
-
 def gives_check(board: Any, move: int) -> bool:
     board.push(move)
     answer = bool(board.is_check())

@@ -1,7 +1,5 @@
 """sfen: strict on meaning, lenient on form; an error quotes the text and leaves the board unchanged."""
 
-import random
-
 import pytest
 
 from core_ext.board import Board
@@ -83,13 +81,3 @@ def test_rejected(name: str) -> None:
         board.set_sfen(REJECTED[name])
     assert f"'{REJECTED[name].strip().removeprefix('sfen ')}'" in str(error.value) or name == "no text after its name"
     assert (board.sfen(), board.moves()) == (before, moves)
-
-
-def test_order_of_hand_pieces_does_not_matter() -> None:
-    rng = random.Random(3)
-    pieces = list("RBGSNLPrbgsnlp")
-    board, side, _, ply = positions.HANDS.split()
-    for _ in range(20):
-        rng.shuffle(pieces)
-        shuffled = Board(f"{board} {side} {''.join(pieces)} {ply}")
-        assert shuffled.sfen() == f"{board} {side} RBGSNLPrbgsnlp {ply}"
