@@ -37,8 +37,8 @@ def data_rows(file: str) -> list[list[str]]:
     return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
-def described_rows(file: str) -> list[tuple[str, Any]]:
-    """Return the lines of a `.jsonl` file of tests/data, and what each must be read as, in the form of `described`."""
+def described_rows(file: str) -> list[tuple[Any, ...]]:
+    """Return texts in a `.jsonl` file of tests/data, and what each must be read as, in the form of `described`."""
     return [tuple(json.loads(line)) for line in (DATA / file).read_text(encoding="utf-8").splitlines()]
 
 

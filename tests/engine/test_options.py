@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.positions import described_rows
 from usi_engine.game.command_line import commands_of
 from usi_engine.usi.arguments import real, spin, whole
 from usi_engine.usi.options import DECLARED, ENTERING_KING_RULES, Option, Options, default_threads
@@ -106,27 +107,7 @@ def test_options_that_a_gui_sends_before_each_game_are_the_same_in_each() -> Non
         assert options.advise(lines) == ["SlowMover = 50", "option MultiPV stays 1, as it was set, not 2"]
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("FV_SCALE", "'FV_SCALE' is not NAME=VALUE"),
-        ("option name FV_SCALE type spin", "'option name FV_SCALE type spin' is not NAME=VALUE"),
-        ("option", "'option' is not NAME=VALUE"),
-        ("FV_SCALE = many", "option FV_SCALE cannot be 'many'; it stays 0"),
-        ("FV_SCALE 1000", "FV_SCALE = 128"),
-        ("FV_SCALE=24 # note", "FV_SCALE = 24"),
-        ("FV_SCALE 24 // Suisho", "FV_SCALE = 24"),
-        ("option name FV_SCALE type spin default 24 max 128 min 1", "FV_SCALE = 24"),
-        ("option name FV_SCALE type spin min 1 max 128 default 24", "FV_SCALE = 24"),
-        ("option default 24 name FV_SCALE", "FV_SCALE = 24"),
-        ("option\tname FV_SCALE default=24", "FV_SCALE = 24"),
-        ("BookPath here", "no option is named 'BookPath'"),
-        ("BookFile=my book.db", "BookFile = my book.db"),
-        ("option name BookFile type string default my book.db", "BookFile = my book.db"),
-        ("option name EnteringKingRule type combo default TryRule var NoEnteringKing", "EnteringKingRule = TryRule"),
-        ("evaldir ../other", "option EvalDir cannot be set here"),
-    ],
-)
+@pytest.mark.parametrize(("line", "told"), described_rows("eval_options.jsonl"))
 def test_each_line_of_eval_options_is_answered_in_one_sentence(line: str, told: str) -> None:
     options = Options()
     assert options.advise([line, "MultiPV=2"]) == [told, "MultiPV = 2"]

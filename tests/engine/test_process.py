@@ -10,33 +10,20 @@ from pathlib import Path
 import pytest
 
 from core_ext import engine
+from tests.positions import described, described_rows
 from usi_engine.usi import info
-from usi_engine.usi.info import Info, Lines, parse_info
+from usi_engine.usi.info import Lines, parse_info
 from usi_engine.usi.process import EngineError, EngineEvent, EngineGone, EngineProcess, kill, own_engine
 
-LINE = ("7g7f", "3c3d")
+ENDLESS = "9" * 5000
 
 
 @pytest.mark.parametrize(
-    ("line", "info"),
-    [
-        ("depth 3 seldepth 9 score cp -30 nodes 9 multipv 2 pv 7g7f 3c3d", Info(-30, "exact", LINE, 3, 9, 2, 9)),
-        ("\tdepth  3\tscore  cp  12", Info(12, depth=3)),
-        ("score mate 5 pv  7g7f\tP*5e (12%)", Info(31_995, pv=("7g7f", "P*5e"))),
-        ("score mate -4", Info(-31_996)),
-        ("score mate +", Info(31_000)),
-        ("score mate -", Info(-31_000)),
-        ("score mate -9999", Info(-31_000)),
-        ("score cp 99999 lowerbound", Info(20_000, "lower")),
-        ("score upperbound cp -99999", Info(-20_000, "upper")),
-        ("string score cp 1", Info()),
-        ("depth x nodes -1 score cp " + "9" * 5000, Info()),
-        ("score mate " + "9" * 5000, Info()),
-        ("score cp", Info()),
-    ],
+    ("line", "wanted"),
+    [*described_rows("info_lines.jsonl"), *((f"score {kind} {ENDLESS}", {"Info": {}}) for kind in ("cp", "mate"))],
 )
-def test_info_lines(line: str, info: Info) -> None:
-    assert parse_info(line) == info
+def test_info_lines(line: str, wanted: object) -> None:
+    assert described(parse_info(line)) == wanted
 
 
 def test_values_are_those_of_the_core() -> None:

@@ -12,7 +12,7 @@ from rsshogi.core import Move
 from rsshogi.record import Record
 
 from core_ext.board import Board
-from tests.positions import HANDS, MATSURI, MIDGAME, STARTS, scenes, walk
+from tests.positions import HANDS, MATSURI, MIDGAME, STARTS, described_rows, scenes, walk
 
 # Two golds and a silver that can go to 5h, the silver with and without promotion on the other side.
 GOLDS = "4k4/9/9/9/9/9/9/9/3GKGS2 b G 1"
@@ -52,22 +52,7 @@ def test_every_text_is_read_back(start: str) -> None:
         assert board.push_kif(board.kif(move)) == move == board.peek()
 
 
-@pytest.mark.parametrize(
-    ("sfen", "texts", "move"),
-    [
-        ("startpos", ["７六歩(77)", "▲７六歩", "☗7六歩", "76歩", " ７六　歩（77） "], "7g7f"),
-        ("startpos", ["２六歩(27)"], "2g2f"),
-        ("startpos", ["５八玉", "５八王"], "5i5h"),
-        ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", ["△５七杏", "▽５七成香(56)"], "5f5g"),
-        ("8k/9/9/9/4+R4/9/9/9/K8 b - 1", ["５一竜"], "5e5a"),
-        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", ["５二銀成"], "5c5b+"),
-        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", ["５二銀不成", "５二銀"], "5c5b"),
-        ("8k/9/9/9/9/9/9/9/K8 b S 1", ["５二銀"], "S*5b"),
-        ("8k/9/4S4/9/9/9/9/9/K8 b S 1", ["５二銀打"], "S*5b"),
-        (GOLDS, ["５八金(69)"], "6i5h"),
-        (GOLDS, ["５八金打"], "G*5h"),
-    ],
-)
+@pytest.mark.parametrize(("sfen", "texts", "move"), described_rows("kif_moves.jsonl"))
 def test_kif_as_people_write_it(sfen: str, texts: list[str], move: str) -> None:
     assert {text: Board(sfen).parse_kif(text) for text in texts} == dict.fromkeys(texts, move)
 
