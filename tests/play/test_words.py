@@ -1,11 +1,16 @@
-"""Words of the dialogue: Japanese and short forms, suggestions, questions at the start."""
+"""Words of the dialogue, moves as people type them, the board as text."""
 
+import io
 from collections.abc import Iterator
 
 import pytest
 
+from core_ext.board import Board
 from usi_engine.columns import cells
 from usi_engine.play import words
+from usi_engine.play.moves import read_move
+from usi_engine.play.screen import Cell, Screen, has_kanji
+from usi_engine.rules import MoveError
 
 
 @pytest.mark.parametrize(
@@ -90,3 +95,116 @@ def test_side(answers: str, side: str, said: str) -> None:
 def test_handicap(answers: str, handicap: str) -> None:
     dialogue = Dialogue(answers)
     assert words.ask_handicap(dialogue.read, dialogue.say) == handicap
+
+
+EXCHANGED = Board.from_moves(["7g7f", "3c3d", "8h2b+"])
+BISHOPS = Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["3a2b", "3A2B", "3122", "3122GI", "-3122GI", "-3122gi", "２二銀", "2二銀", "22銀", "△２二銀", "２二銀(31)",
+     "▽２二銀", "同銀", "△同　銀", "同　銀(31)", "２二銀直", "Sx2b"],
+)  # fmt: skip
+def test_one_move_in_every_notation(text: str) -> None:
+    assert read_move(text, EXCHANGED) == "3a2b"
+
+
+@pytest.mark.parametrize("text", ["B*5e", "b*5e", "B*5E", "+0055KA", "0055KA", "５五角", "５五角打", "55角", "▲５五角"])
+def test_drops(text: str) -> None:
+    assert read_move(text, BISHOPS) == "B*5e"
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("8h2b+", "8h2b+"), ("8822+", "8h2b+"), ("+8822UM", "8h2b+"), ("２二角成", "8h2b+"), ("22角成", "8h2b+"),
+        ("8h2b", "8h2b"), ("Bx2b=", "8h2b"), ("P-2f", "2g2f"), ("G4i-5h", "4i5h"), ("２二角成り", "8h2b+"),
+        ("22角なり", "8h2b+"), ("２二角ならず", "8h2b"), ("8822KA", "8h2b"), ("２二角不成", "8h2b"),
+        ("5八金右", "4i5h"), ("５八金左", "6i5h"),
+        ("５八金(49)", "4i5h"), ("７８金", "6i7h"),
+    ],
+)  # fmt: skip
+def test_promotion_and_pieces_told_apart(text: str, move: str) -> None:
+    assert read_move(text, Board.from_moves(["7g7f", "3c3d"])) == move
+
+
+def test_a_promoted_piece_moves_on_in_csa() -> None:
+    """Its name is not a promotion."""
+    board = Board.from_moves(["7g7f", "3c3d", "8h2b+", "5a6b"])
+    assert read_move("2231UM", board) == "2b3a"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("2b2c", "the piece on 2b is not yours"), ("5e5d", "there is no piece on 5e"), ("５八金", "could be"),
+        ("2g2e", "the piece cannot move there"), ("P*5e", "you have no such piece in hand"),
+        ("B*2g", "2g is occupied"), ("５五飛", "not legal here"), ("7776KI", "not legal here"),
+        ("-7776FU", "not legal here"), *((text, "neither a command nor a move") for text in ("xyzzy", "同")),
+    ],
+)  # fmt: skip
+def test_what_is_wrong(text: str, reason: str) -> None:
+    with pytest.raises(MoveError, match=reason) as error:
+        read_move(text, BISHOPS)
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sfen", "move", "reason"),
+    [
+        ("4k4/9/9/9/9/9/4P4/9/4K4 b P 1", "P*5e", "two pawns on a file"),
+        ("4k4/9/9/9/9/9/9/4r4/4K4 b P 1", "P*1e", "your king would be in check"),
+        ("4k4/9/9/9/9/9/9/4r4/4K4 b P 1", "5i5g", "your king would be in check"),
+        ("4k4/9/9/9/9/9/9/9/4K4 b P 1", "P*1a", "this drop is not allowed"),
+    ],
+)
+def test_why_it_is_illegal(sfen: str, move: str, reason: str) -> None:
+    with pytest.raises(MoveError, match=reason):
+        read_move(move, Board(sfen))
+
+
+LABELS = ("Sente", "Gote")
+
+
+@pytest.mark.parametrize(("encoding", "kanji"), [("utf-8", True), ("cp932", True), ("ascii", False), ("cp1252", False)])
+def test_kanji_if_the_encoding_has_them(encoding: str, kanji: bool) -> None:
+    assert has_kanji(io.TextIOWrapper(io.BytesIO(), encoding=encoding)) == kanji
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_kanji(flipped: bool) -> None:
+    """Every row is as wide as the edge; the files stand above their squares."""
+    lines = Screen(flipped=flipped).text(EXCHANGED, LABELS).splitlines()
+    assert len(lines) == 14
+    widths = [cells(line) for line in lines[2:13]]
+    assert widths == [30, *[33] * 9, 30]
+    assert cells(lines[1]) == 29
+    if flipped:
+        assert lines[0] == " ▲ Sente  [角]" and lines[-1] == " △ Gote  [-]"
+        assert lines[3] == " | 香 桂 銀 金 玉 金 銀 桂 香|九i"
+    else:
+        assert lines[0] == " △ Gote  [-]" and lines[-1] == " ▲ Sente  [角]"
+        assert lines[4] == " | ・v飛 ・ ・ ・ ・ ・ 馬 ・|二b"
+
+
+def test_letters() -> None:
+    text = Screen(kanji=False).text(Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"]), LABELS)
+    assert text.isascii()
+    lines = text.splitlines()
+    assert lines[0] == " White: Gote  [B]"
+    assert lines[1] == "    9  8  7  6  5  4  3  2  1"
+    assert lines[4] == " |  .  r  .  .  .  .  .  s  .|b"
+
+
+def test_the_last_move_and_the_side_to_move_are_marked() -> None:
+    rows = Screen().rows(EXCHANGED, LABELS)
+    assert [cell for row in rows for cell in row if cell.last] == [Cell(" 馬", "promoted", True)]
+    assert [number for number, row in enumerate(rows) if row[0].ink == "turn"] == [0]
+    assert not any(cell.last for row in Screen().rows(Board(), LABELS) for cell in row)
+
+
+def test_several_pieces_in_hand() -> None:
+    board = Board("4k4/9/9/9/9/9/9/9/4K4 b R2P3p 1")
+    lines = Screen().text(board, LABELS).splitlines()
+    assert (lines[0], lines[-1]) == (" △ Gote  [歩3]", " ▲ Sente  [飛 歩2]")
