@@ -3,7 +3,6 @@
 import itertools
 import json
 import random
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -163,14 +162,6 @@ def test_all_threads_touch_the_table(scripted: ScriptedEngine) -> None:
     assert len({thread for _, _, thread in script.touched}) == 4
 
 
-@pytest.mark.parametrize("go", ["go movetime 9e18", "go btime 9e18 wtime 9e18", "go mate 9e18", "go nodes 9e18"])
-def test_more_milliseconds_than_a_clock_counts(scripted: ScriptedEngine, go: str) -> None:
-    engine = scripted(Script(solve_seconds=30))
-    engine.send(MATE, go)
-    engine.silent("error|checkmate|bestmove", 0.05)
-    converse(engine, "stop", expect=["^(bestmove [1-9]|checkmate)"])
-
-
 def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> None:
     """It is printable, no longer than a line that a GUI can show, and Japanese stays Japanese."""
     engine = scripted(Script())
@@ -209,26 +200,6 @@ def test_a_constant_that_cannot_be_set(real: InProcess, name: str, value: str, r
     assert reason in real.expect(f"^info string option Tune_{name} cannot be '{value}': ")
     real.expect("^bestmove")
     assert tunable("LmrMinDepth") == before
-
-
-@pytest.mark.parametrize(
-    ("first", "seconds", "option", "answer"),
-    [(0.0, 0.0, "shortest", "G*2b"), (0.0, 30.0, "shortest", "G*2b 2a2b G*2c"), (0.0, 0.0, "short", "G*2b 2a2b G*2c"),
-     (30.0, 0.0, "shortest", "timeout")],
-)  # fmt: skip
-def test_a_shorter_mate_is_answered_if_there_is_time(
-    scripted: ScriptedEngine, first: float, seconds: float, option: str, answer: str
-) -> None:
-    """With MateShortest the first mate is printed at once, and answered if no shorter one comes before the stop."""
-    moves = "G*2b 2a2b G*2c"
-    script = Script(solution=("mate", moves.split()), solve_seconds=first, shorten_seconds=seconds, shortest=["G*2b"])
-    engine = scripted(script)
-    engine.send(f"setoption name MateShortest value {option}", MATE_IN_THREE, "go mate infinite")
-    if option == "shortest" and not first:
-        engine.expect(f"^info score mate 3 .* pv {re.escape(moves)}$")
-    if first or seconds:
-        engine.send("stop")
-    assert engine.expect("^checkmate") == f"checkmate {answer}"
 
 
 @pytest.mark.parametrize("go", ["go infinite", "go", "go ponder btime 1000 wtime 1000", "go mate infinite"])

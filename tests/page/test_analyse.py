@@ -7,10 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core_ext.board import Board
-from tests.page.checks import faults_of
 from tests.page.conftest import OpenPage, Start
 from tests.page.test_analysis_page import said
-from tests.page.test_game import SIZES, faults_everywhere, in_sight
+from tests.page.test_game import SIZES, faults_everywhere, is_laid_out
 from tests.records.common import RECORDS
 from usi_engine import language
 from usi_engine.play.library import load
@@ -141,13 +140,7 @@ def test_layout(start: Start, open_page: OpenPage) -> None:
     page.get_by_role("button", name="Engine").click()
     page.keyboard.press("End")
     current(page, re.compile("^91 "))
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        wood = page.locator("#analyseBoard .sb-wood").bounding_box()
-        assert wood and wood["height"] > (0.45 if width < height else 0.83) * height - 36, (width, wood)
-        for part in (".sb-wood", ".sb-top", ".sb-bottom", ".sb-last"):
-            assert in_sight(page, f"#analyseBoard {part}"), (width, part)
-        assert faults_of(page) == []
+    assert all(is_laid_out(page, "#analyseBoard", *size) for size in SIZES)
 
 
 def test_play_on(analyse: Page) -> None:

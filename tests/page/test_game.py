@@ -117,20 +117,6 @@ def test_a_game_against_the_engine(start: Start, open_page: OpenPage) -> None:
     expect(page.locator("#terms")).to_be_hidden()
 
 
-def test_earlier_positions(start: Start, open_page: OpenPage) -> None:
-    """The keyboard and the list show them; the next move brings the present one back."""
-    page = open_page(start("--side", "both", "startpos", "moves", *WHOLE_GAME[:4]))
-    page.keyboard.press("Home")
-    status(page, "^After move 0 of 4")
-    expect(page.locator('[data-square="7g"]')).to_have_attribute("aria-label", "7g Black pawn")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#moveList [aria-current]")).to_have_text(re.compile("^1 "))
-    page.locator("#moveList button").nth(2).click()
-    status(page, "^After move 3 of 4")
-    page.get_by_role("button", name="Back to the game").click()
-    status(page, "^Black to move")
-
-
 @pytest.mark.parametrize("lang", language.LANGUAGES)
 def test_looks(start: Start, open_page: OpenPage, lang: str) -> None:
     """The form, the game, its end, at all widths and in both themes."""
@@ -190,19 +176,24 @@ def a_long_game(plies: int) -> list[str]:
     return board.moves()
 
 
+def is_laid_out(page: Page, board: str, width: int, height: int, *parts: str) -> bool:
+    """Check in a window of this size that the board takes it, that parts are in sight, and that all looks right."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("End")
+    wood = page.locator(f"{board} .sb-wood").bounding_box()
+    assert wood and wood["height"] > (0.45 if width < height else 0.83) * height - 36, (width, wood)
+    for part in (*(f"{board} {own}" for own in (".sb-wood", ".sb-top", ".sb-bottom", ".sb-last")), *parts):
+        assert in_sight(page, part), (width, part)
+    return faults_of(page) == []
+
+
 def test_layout(start: Start, open_page: OpenPage) -> None:
     """The board takes the window; it, the last move and the current row are in sight at each size."""
     page = open_page(start("--side", "both", "--minutes", "10", "startpos", "moves", *a_long_game(120)))
     for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.keyboard.press("ArrowLeft")
-        page.keyboard.press("End")
-        wood = page.locator(".sb-wood").bounding_box()
-        assert wood and wood["height"] > (0.45 if width < height else 0.83) * height - 36, (width, wood)
-        for part in (".sb-wood", ".sb-top", ".sb-bottom", ".sb-last", "#moveList [aria-current]", "#status"):
-            assert in_sight(page, part), (width, part)
+        assert is_laid_out(page, "#board", width, height, "#moveList [aria-current]", "#status")
         assert width < height or page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
-        assert faults_of(page) == []
 
 
 def test_a_killed_program_loses_nothing(
@@ -246,7 +237,7 @@ def test_a_thousand_moves(start: Start, open_page: OpenPage) -> None:
 
 
 def test_a_reload_keeps_what_the_tab_shows(start: Start, open_page: OpenPage) -> None:
-    """The board stays turned; cancelled terms leave a board on which the first move begins the game."""
+    """The board stays turned, at an earlier position; without terms the first move on the board begins the game."""
     page = open_page(start("--side", "white"))
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Begin").click()
@@ -263,6 +254,12 @@ def test_a_reload_keeps_what_the_tab_shows(start: Start, open_page: OpenPage) ->
     for name in ("takeBack", "hint", "resign"):
         expect(page.locator(f"#{name}")).to_be_disabled()
     expect(page.locator("#detail")).to_have_text("Go back to the game to take back, resign or get a hint.")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#moveList [aria-current]")).to_have_text(re.compile("^1 "))
+    page.get_by_role("button", name="Back to the game").click()
+    status(page, "^Black to move")
+    page.locator("#moveList button").first.click()
+    status(page, "^After move 1 of 2")
 
 
 def test_resignation_and_rematch(start: Start, open_page: OpenPage) -> None:
