@@ -1,14 +1,17 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
+from core_ext.base.debug cimport ASSERT
 from core_ext.search.history cimport (
-    butterfly_value, capture_value, continuation_value, Histories, LOW_PLIES, low_ply_value,
-    pawn_history_value,
+    butterfly_value, capture_value, CONTINUATION_START, continuation_value, Histories, LOW_PLIES, low_ply_value,
+    move_slot, PAWN_HISTORY_START, pawn_history_value,
 )
 from core_ext.search.tune cimport tune
+from core_ext.shogi.bitboard cimport Bitboard, pop, some, without
+from core_ext.shogi.hand cimport hand_has
 from core_ext.shogi.movegen cimport (
     checks_directly, generate_captures, generate_drops, generate_evasions, generate_quiets,
 )
-from core_ext.shogi.position cimport Position, to_move32, in_check
+from core_ext.shogi.position cimport Position, hand_of, in_check, occupied, to_move32
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
 from core_ext.shogi.types cimport *
 
@@ -45,6 +48,12 @@ cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
     return tune.capture_weight * capture_gain(move32) + capture_value(picker.histories, move32)
 
 
+cdef inline int low_ply_bonus(const Picker *picker, Move move) noexcept nogil:
+    if picker.ply >= LOW_PLIES:
+        return 0
+    return tune.low_ply_order * low_ply_value(picker.histories, picker.ply, move) // (1 + picker.ply)
+
+
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     """Sum the histories of a quiet move; add a bonus for a direct check that loses little by SEE."""
     cdef Move32 move32 = to_move32(picker.pos, move)
@@ -52,8 +61,7 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     score += 2 * pawn_history_value(picker.pawn_history, move32)
     for i in range(CONTINUATIONS):
         score += continuation_value(picker.continuations[i], move32)
-    if picker.ply < LOW_PLIES:
-        score += tune.low_ply_order * low_ply_value(picker.histories, picker.ply, move) // (1 + picker.ply)
+    score += low_ply_bonus(picker, move)
     if checks_directly(picker.check_info, move32) and see_at_least(picker.pos, move, -tune.check_see):
         score += tune.check_bonus
     return score
@@ -74,13 +82,51 @@ ctypedef int (*Scorer)(const Picker *picker, Move move) noexcept nogil
 
 cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, Scorer score) noexcept nogil:
     """Append the moves with their scores, except the hash move, which came first."""
+    cdef ScoredMove *end = picker.end
     while move != last:
         if move[0] != picker.hash_move:
-            picker.end.move = move[0]
-            picker.end.score = score(picker, move[0])
-            picker.end += 1
+            end.move = move[0]
+            end.score = score(picker, move[0])
+            end += 1
         move += 1
-    picker.last_end = picker.end
+    picker.end = picker.last_end = end
+
+
+cdef inline void score_drops(const Picker *picker, int piece_type, int *scores) noexcept nogil:
+    """Compute quiet_score without low_ply_bonus for a drop to each square. Rows of the histories are added as vectors."""
+    cdef int piece = make_piece(picker.pos.side, piece_type), to, i
+    cdef const int16_t *butterfly = picker.histories.butterfly[picker.pos.side] + move_slot(drop_move(piece_type, 0))
+    cdef const int16_t *pawn = picker.pawn_history.at[piece]
+    cdef const int16_t *rows[CONTINUATIONS]
+    cdef Bitboard checks = without(picker.check_info.squares[piece_type], occupied(picker.pos))
+    for i in range(CONTINUATIONS):
+        rows[i] = picker.continuations[i].at[piece]
+    for to in range(SQUARES):
+        scores[to] = (2 * butterfly[to] + 2 * (pawn[to] + PAWN_HISTORY_START) + rows[0][to] + rows[1][to] + rows[2][to]
+                      + rows[3][to] + rows[4][to] + CONTINUATIONS * CONTINUATION_START)
+    while some(checks):
+        to = pop(&checks)
+        if see_at_least(picker.pos, drop_move(piece_type, to), -tune.check_see):
+            scores[to] += tune.check_bonus
+
+
+cdef inline void add_drops(Picker *picker, const Move *move, const Move *last) noexcept nogil:
+    """Append drops with their quiet_score. There are many, of few types."""
+    cdef int scores[GOLD + 1][128]      # 128: an index is a part of the move
+    cdef Hand hand = hand_of(picker.pos, picker.pos.side)
+    cdef ScoredMove *end = picker.end
+    cdef int piece_type
+    for piece_type in range(PAWN, GOLD + 1):
+        if hand_has(hand, piece_type):
+            score_drops(picker, piece_type, scores[piece_type])
+    while move != last:
+        if move[0] != picker.hash_move:
+            end.move = move[0]
+            end.score = scores[dropped_type(move[0])][to_square(move[0])] + low_ply_bonus(picker, move[0])
+            ASSERT(end.score == quiet_score(picker, move[0]))
+            end += 1
+        move += 1
+    picker.end = picker.last_end = end
 
 
 cdef inline ScoredMove *best_of_list(const Picker *picker) noexcept nogil:
@@ -117,7 +163,9 @@ cdef void add_captures(Picker *picker) noexcept nogil:
 
 cdef void add_quiets(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    add_moves(picker, moves, generate_drops(picker.pos, generate_quiets(picker.pos, moves)), quiet_score)
+    cdef Move *drops = generate_quiets(picker.pos, moves)
+    add_moves(picker, moves, drops, quiet_score)
+    add_drops(picker, drops, generate_drops(picker.pos, drops))
 
 
 cdef void add_evasions(Picker *picker) noexcept nogil:
