@@ -93,7 +93,7 @@ cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, S
 
 
 cdef inline void score_drops(const Picker *picker, int piece_type, int *scores) noexcept nogil:
-    """Compute quiet_score without low_ply_bonus for a drop to each square. Rows of the histories are added as vectors."""
+    """Compute quiet_score without low_ply_bonus for a drop to each square: rows of the histories are added."""
     cdef int piece = make_piece(picker.pos.side, piece_type), to, i
     cdef const int16_t *butterfly = picker.histories.butterfly[picker.pos.side] + move_slot(drop_move(piece_type, 0))
     cdef const int16_t *pawn = picker.pawn_history.at[piece]
