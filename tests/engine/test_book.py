@@ -17,7 +17,7 @@ from core_ext.shogi.notation import flip_move, flip_sfen
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
-from tests.positions import STARTS, flipped, flipped_move, random_boards
+from tests.positions import STARTS, described, described_rows, flipped, flipped_move, random_boards
 from tests.shogi.slow_shogi import START
 from usi_engine.book import libraries, yaneuraou
 from usi_engine.book.book_player import PACKAGED, BookPlayer, allowed, choose, open_book, rules_of
@@ -90,20 +90,9 @@ def test_a_path_that_no_system_takes(path: str) -> None:
         open_book(path)
 
 
-@pytest.mark.parametrize(
-    ("line", "move"),
-    [
-        ("7g7f", BookMove("7g7f", "", 0, 0, 0)),
-        ("7g7f none 5", BookMove("7g7f", "", 5, 0, 0)),
-        ("7g7f 3c3d none none 5", BookMove("7g7f", "3c3d", 0, 0, 5)),  # ShogiHome
-        ("7g7f none -9 none none", BookMove("7g7f", "", -9, 0, 0)),
-        ("7g7f 3c3d -5 9 7 # why", BookMove("7g7f", "3c3d", -5, 9, 7)),
-        ("7g7f 3c3d 1 2 3 // why", BookMove("7g7f", "3c3d", 1, 2, 3)),
-        *[(line, None) for line in ("none none 0 0 0", "resign", "# comment", "")],
-    ],
-)
-def test_read_move(line: str, move: BookMove | None) -> None:
-    assert read_move(line) == move
+@pytest.mark.parametrize(("line", "move"), described_rows("book_lines.jsonl"))
+def test_read_move(line: str, move: object) -> None:
+    assert described(read_move(line)) == move
 
 
 def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,10 +68,8 @@ def test_the_square_of_the_move_before() -> None:
     [
         (Board.parse_csa, "not a CSA move", ["", "7g7f", "+7776FUx", "+７７76FU"]),
         (Board.parse_csa, "illegal move", ["+7775FU", "+7776TO", "-3334FU", "+7776XX"]),
-        (Board.parse_kif, "not a KIF or KI2 move", ["", "7g7f", "７六歩(77)x", "０六歩"]),
-        (Board.parse_kif, "a move of the other side", ["△７六歩(77)"]),
-        (Board.parse_ki2, "not a KIF or KI2 move", ["", "7g7f", "▲７六歩x"]),
-        (Board.parse_ki2, "a move of the other side", ["△７六歩"]),
+        (Board.parse_kif, "not a KIF or KI2 move", ["", "7g7f", "７六歩(77)x", "０六歩", "▲７六歩x"]),
+        (Board.parse_kif, "a move of the other side", ["△７六歩(77)", "△７六歩"]),
         (Board.parse_ki2, "illegal move", ["▲同歩", "７六歩打"]),
         (Board.parse_ki2, "ambiguous move", ["▲５八金"]),
         (Board.parse_kif, "illegal move", ["７六歩(76)", "７六歩成(77)", "７六と(77)", "７六歩打", "同　歩(77)"]),

@@ -7,7 +7,8 @@ import pytest
 from core_ext import _probe
 from core_ext._probe import Probe
 from tests import positions
-from tests.shogi.slow_shogi import START, Game, Position, Square, color_of, name, other, to_square
+from tests.positions import described_rows
+from tests.shogi.slow_shogi import Game, Position, Square, color_of, name, other, to_square
 
 # Piece, square and number in hand, before and after.
 DirtyPiece = tuple[str, str, int, str, str, int]
@@ -84,22 +85,7 @@ def test_nothing_is_dirty_at_the_root_and_after_a_null_move() -> None:
 # ---- repetition in the search
 
 
-BARE, LONE_ROOK = "k8/9/9/9/9/9/9/9/8K b - 1", "k8/9/9/9/r8/9/9/9/8K {} P 1"
-
-
-@pytest.mark.parametrize(
-    ("sfen", "moves", "verdict"),
-    [
-        (START, "5i5h 5a5b 5h5i 5b5a", "draw"),  # the second time is enough for the search
-        (START, "5i5h 5a5b 5h5i", "none"),
-        ("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a", "lose"),  # perpetual check
-        ("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a 5h6h", "win"),
-        # Black drops a pawn, White's rook captures it, and every other piece returns to its square.
-        (LONE_ROOK.format("b"), "P*5e 9e5e 1i1h 5e7e 1h1i 7e9e", "inferior"),
-        (LONE_ROOK.format("w"), "9a8a P*5e 9e5e 1i1h 5e9e 1h2i 8a9a 2i1i", "superior"),
-        (BARE, "1i1h 9a9b 1h1i 0000 1i1h 9b9a", "none"),  # a null move ends the search for repetitions
-    ],
-)
+@pytest.mark.parametrize(("sfen", "moves", "verdict"), [row[1:] for row in described_rows("search_repetitions.jsonl")])
 def test_known_repetitions(sfen: str, moves: str, verdict: str) -> None:
     probe = Probe(sfen)
     for move in moves.split():

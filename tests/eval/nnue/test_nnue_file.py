@@ -16,7 +16,7 @@ from core_ext.base.leb128 import decode, encode
 from tests.damage import accepted, cuts, flips
 from tests.eval.nnue.networks import random_network
 from tests.eval.nnue.reference import leb128, read_reference
-from tests.positions import data_rows
+from tests.positions import data_rows, described_rows
 from usi_engine.evaluation.architecture import Architecture, format_text, parse_name, parse_text
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.names import WeightsError
@@ -72,36 +72,7 @@ def test_texts_of_public_files(text: str, name: str) -> None:
     assert parse_text(format_text(found)) == found
 
 
-@pytest.mark.parametrize(
-    "text, fault",
-    [
-        (format_text(replace(SMALL, width=96)).replace("96x2", "90x2").replace("192", "180"), "width 90"),
-        (format_text(replace(SMALL, width=8224)), "width 8224"),
-        (format_text(replace(SMALL, hidden1=0)), "of 0 units"),
-        (format_text(SMALL).replace("1710", "1711"), "1711 is not the number of features of 'K+P'"),
-        (format_text(SMALL).replace("128", "256"), "contradicts itself"),
-        (format_text(SMALL).replace("(0:128)", "(0:64)"), "not supported"),
-        (format_text(SMALL) + "x", "not supported"),
-        (format_text(SMALL)[:-1], "not supported"),
-        (format_text(SMALL).replace("K+P", "HalfKPE9(Friend)"), "'HalfKPE9' are not supported"),
-        (format_text(SMALL).replace("ClippedReLU[8](A", "SqrClippedReLU[8](A"), "SqrClippedReLU"),
-        (format_text(SMALL).replace("],Network", "]-SCReLU,Network"), "SCReLU"),
-        (format_text(SMALL) + "{LayerStack=9}", "which only SFNN has"),
-        (format_text(SMALL) + "{LayerStack=9}", "it has 9 layer stacks"),
-        (format_text(parse_name("SFNN_halfkahm2_1536_15_32_k3k3")).replace("=9", "=8"), "8 layer stacks without"),
-        (format_text(SMALL).replace("64", "\N{ARABIC-INDIC DIGIT ONE}"), "damaged"),
-        ("line\nfeed", "'line\\nfeed' is not supported"),
-        (format_text(parse_name("SFNN_kp_64_7_16_k3k3")).replace("K3K3", "K4K4"), "unknown stack 'k4k4'"),
-        (format_text(parse_name("SFNN_kp_64_7_16_k3k3")).replace("=9", "=8"), "contradicts itself"),
-        (format_text(parse_name("SFNN_kp_64_7_16_k3k3")).replace("[1710->64", "[1710->128"), "contradicts itself"),
-        (format_text(parse_name("SFNN_kp_64_7_16_k3k3")).replace("WithoutPsqt", ""), "not supported"),
-        (format_text(parse_name("SFNN_kp_64_7_16")).replace("64_7", "64_9"), "8n or 8n - 1"),
-        (format_text(parse_name("SFNN_kp_64_7_16_hand1024_k29k29")), "861184 layer stacks"),
-        (format_text(parse_name("SFNN_kp_512_7_16_c32_s60x8")), "do not fit"),
-        ("ModelType=SFNNWithoutPsqt;Features=K+P[1710->64x2],Network=SFNN-64{LayerStack=9}", "SFNN-64"),
-        (format_text(replace(SMALL, features="HalfKP")), "bytes, not the"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "fault"), described_rows("network_texts.jsonl"))
 def test_another_architecture_is_refused(text: str, fault: str, tmp_path: Path) -> None:
     write_network(tmp_path / "nn.bin", random_network(SMALL))
     data = (tmp_path / "nn.bin").read_bytes()
