@@ -293,14 +293,6 @@ def test_play_from_the_book(engine: InProcess, tmp_path: Path) -> None:
     assert engine.seen[-2].startswith("info depth 20 seldepth 20 score cp ") and line.split()[1] in engine.seen[-2]
 
 
-def test_a_book_move_waits_for_ponderhit(engine: InProcess) -> None:
-    engine.send("go ponder btime 600000 wtime 600000")
-    engine.silent("^bestmove", 0.05)
-    engine.send("ponderhit")
-    engine.expect("^bestmove", timeout=1)
-    assert " nodes 0 " in engine.seen[-2]
-
-
 @pytest.mark.parametrize(
     ("setting", "go"),
     [*[("DepthLimit value 2", go) for go in ("go infinite", "go", "go depth 2", "go nodes 500", "go movetime 30",

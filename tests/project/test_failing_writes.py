@@ -1,5 +1,6 @@
 """Each write of each writer fails once, as on a full disk: one line names the file, and no half file is left."""
 
+import _pyio  # type: ignore[import-not-found]
 import builtins
 import errno
 import io
@@ -59,24 +60,18 @@ class Disk:
                 disk.step()
                 return super().write(data)
 
-        def opened(  # noqa: PLR0917  (those of open)
-            file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None,
-            newline: Any = None, closefd: bool = True,
-        ) -> Any:  # fmt: skip
+        def opened(file: Any, mode: str = "r", *rest: Any, **named: Any) -> Any:
             if not set(mode) & set("wax+"):
-                return real_open(file, mode, buffering, encoding, errors, newline, closefd)
+                return real_open(file, mode, *rest, **named)
             disk.step(*([] if isinstance(file, int) else [str(file)]))
-            raw = Raw(file, mode.replace("b", ""), closefd)
-            if buffering == 0:
-                return raw
-            buffer = io.BufferedWriter(raw)
-            return buffer if "b" in mode else io.TextIOWrapper(buffer, encoding, errors, newline)
+            return _pyio.open(file, mode, *rest, **named)  # it makes a Raw
 
         def replaced(old: Any, new: Any) -> None:
             disk.step(str(old), None, str(new))
             real_replace(old, new)
 
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_pyio, "FileIO", Raw)
             patch.setattr(io, "open", opened)
             patch.setattr(builtins, "open", opened)
             patch.setattr(os, "replace", replaced)
