@@ -1,4 +1,4 @@
-"""Moves as CSA, KIF and KI2 text, against rsshogi, and read back; the board as SVG."""
+"""Moves as CSA, KIF and KI2 text, against rsshogi, and read back; the board as SVG; sfen."""
 
 from __future__ import annotations
 
@@ -141,3 +141,21 @@ def test_the_last_move_is_marked(board: Board) -> None:
 )
 def test_a_piece_stands_on_its_square(sfen: str, place: tuple[str, str]) -> None:
     assert [(text.get("x"), text.get("y")) for text in pieces(Board(sfen))] == [place]
+
+
+# ---- sfen ----
+
+
+@pytest.mark.parametrize(("name", "text", "sfen"), described_rows("sfens.jsonl"))
+def test_reading(name: str, text: str, sfen: str | None) -> None:
+    """Each text is read as the sfen beside it, or refused."""
+    if sfen is not None:
+        assert Board(text).sfen() == sfen
+        return
+    board = Board(MATSURI)
+    board.push(board.legal_moves()[0])
+    before, moves = board.sfen(), board.moves()
+    with pytest.raises(ValueError) as error:
+        board.set_sfen(text)
+    assert f"'{text.strip().removeprefix('sfen ')}'" in str(error.value) or name == "no text after its name"
+    assert (board.sfen(), board.moves()) == (before, moves)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from core_ext.board import Board
+from core_ext.engine import Network
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import PROGRESS_SHAPE, WORD, NetworkFile, layer_shapes, pack_dense
 from usi_engine.usi.options import FV_SCALE
@@ -27,6 +28,10 @@ def random_network(architecture: Architecture, seed: int = 1, wild: bool = False
     if architecture.progress:
         progress = int(rng.integers(-9000, 9000)), rng.integers(-40000, 40000, PROGRESS_SHAPE, np.int32)
     return NetworkFile(architecture, "", bias, weight, pack_dense(architecture, stacks), progress)
+
+
+def to_play(file: NetworkFile, fv_scale: int = 16) -> Network:
+    return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
 
 
 def _random_layers(

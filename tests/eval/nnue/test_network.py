@@ -19,9 +19,9 @@ from core_ext._probe import walk_evaluator
 from core_ext.board import Board
 from core_ext.engine import check_architecture
 from core_ext.eval.nnue.network import INSTRUCTIONS, Network
-from tests.eval.nnue.networks import random_network, scattered
+from tests.eval.nnue.networks import random_network, scattered, to_play
 from tests.eval.nnue.reference import Ints, Reference, progress_index, read_reference
-from tests.eval.test_evaluate import check_counts
+from tests.eval.test_evaluation import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import Position
 from usi_engine.evaluation.architecture import Architecture, parse_name
@@ -52,10 +52,6 @@ CASES = [*NAMES, *WILD]
 SMALL = "SFNN_kp_64_8_32_k9k9"
 # A million positions in these, 50,000 in the others.
 LONG_WALKS = ["NNUE_kp_256x2_32_32", "NNUE_halfka1_64x2_9_33", "SFNN_halfkahm2_64_15_32_k3k3", SMALL, NAMES[-3]]
-
-
-def to_play(file: NetworkFile, fv_scale: int = 16) -> Network:
-    return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
 
 
 def both(file: NetworkFile) -> tuple[NetworkFile, Reference]:
