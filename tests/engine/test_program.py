@@ -406,9 +406,8 @@ def test_games_of_1000_and_5000_moves(program: Program) -> None:
     for plies in range(0, 1001, 250):
         program.ask(f"position startpos moves {' '.join(moves[:plies])}", "go nodes 300")
     shuffle = " ".join(["2h1h", "8b9b", "1h2h", "9b8b"] * 1250)
-    program.ask(f"position startpos moves {shuffle}", "go byoyomi 100", "go mate 100", "eval", answer="^bestmove [1-9]")
-    program.expect("^checkmate")
-    program.expect("^total ")
+    program.ask(f"position startpos moves {shuffle}", "go byoyomi 100", "go mate 100", "eval",
+                answer=["^bestmove [1-9]", "^checkmate", "^total "])  # fmt: skip
 
 
 def test_a_line_for_each_of_593_moves(program: Program) -> None:
@@ -492,23 +491,19 @@ def test_a_table_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: p
     monkeypatch.setattr(memory, "free_megabytes", lambda: 100)
     script = Script()
     engine = scripted(script)
-    engine.send("setoption name USI_Hash value 128", "isready", "getoption USI_Hash", "go depth 1")
-    for size in (128, 64):
-        engine.expect(f"^info string no memory for a table of {size} MB: 100 MB are free; trying half of {size} MB$")
-    for answer in ("^readyok$", "^USI_Hash = 32$", "^bestmove"):
-        engine.expect(answer)
+    halved = [f"no memory .* of {size} MB: 100 MB are free; trying half of {size} MB$" for size in (128, 64)]
+    commands = "isready", "getoption USI_Hash", "go depth 1"
+    answer = [*halved, "^readyok$", "^USI_Hash = 32$", "^bestmove"]
+    engine.ask("setoption name USI_Hash value 128", *commands, answer=answer)
     assert script.made["tables"] == 1
     monkeypatch.setattr(memory, "free_megabytes", lambda: 10)  # a small table is always tried
-    engine.send("setoption name USI_Hash value 64", "isready", "getoption USI_Hash", "go depth 1")
-    engine.expect("^USI_Hash = 16$")
-    engine.expect("^bestmove [1-9]")
+    engine.ask("setoption name USI_Hash value 64", *commands, answer=["^USI_Hash = 16$", "^bestmove [1-9]"])
 
 
 @LINUX
 def test_threads_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_megabytes", lambda: memory.RESERVE + 3 * WORKER_MEGABYTES + 1)
     engine = scripted(Script())
-    engine.send("setoption name Threads value 8", "isready", "getoption Threads", "go depth 1")
-    engine.expect("^info string could not start 8 threads; searching with 4$")
-    engine.expect("^Threads = 4$")
-    engine.expect("^bestmove")
+    fewer = "^info string could not start 8 threads; searching with 4$"
+    commands = "setoption name Threads value 8", "isready", "getoption Threads", "go depth 1"
+    engine.ask(*commands, answer=[fewer, "^Threads = 4$", "^bestmove"])

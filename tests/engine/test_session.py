@@ -16,8 +16,7 @@ from core_ext.board import Board
 from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script, ScriptedSolver, make_core
-from tests.engine.test_usi import TRANSCRIPTS
-from tests.engine.test_usi import converse as hold
+from tests.engine.test_usi import TRANSCRIPTS, converse
 from tests.engine.usi_transport import InProcess
 from tests.eval.nnue.networks import shifted
 from usi_engine.core import Core, CoreError, load_core
@@ -43,13 +42,6 @@ def depths(engine: InProcess) -> list[int]:
     return [depth_of(line) for line in engine.seen if line.startswith("info depth")]
 
 
-def converse(engine: InProcess, *lines: str, expect: list[str]) -> None:
-    """Send lines, then wait for the answers."""
-    engine.send(*lines)
-    for pattern in expect:
-        engine.expect(pattern)
-
-
 @pytest.mark.parametrize("name", [name for name, text in TRANSCRIPTS.items() if text.startswith("=")])
 def test_conversations(scripted: ScriptedEngine, name: str) -> None:
     """Each info string comes once."""
@@ -58,7 +50,7 @@ def test_conversations(scripted: ScriptedEngine, name: str) -> None:
     if steps[-1].startswith("?"):
         seen = steps.pop()[2:]
     engine = scripted(script)
-    hold(engine, "\n".join(steps))
+    converse(engine, "\n".join(steps))
     found = {attribute: getattr(script, attribute) for attribute in json.loads(seen)}
     assert json.loads(json.dumps(found, default=sorted)) == json.loads(seen)
     told = [line for line in engine.seen if line.startswith("info string could not start") or "mate table" in line]
@@ -76,7 +68,7 @@ def script_of(fields: dict[str, Any]) -> Script:
 
 def test_the_rest_of_a_line_beyond_the_longest_counts_as_another_line(scripted: ScriptedEngine) -> None:
     engine = scripted(Script())
-    converse(engine, "x" * (LONGEST_LINE + 10), "isready", "go depth 1", expect=["^readyok$", "^bestmove [1-9]"])
+    engine.ask("x" * (LONGEST_LINE + 10), "isready", "go depth 1", answer=["^readyok$", "^bestmove [1-9]"])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +79,7 @@ def test_the_rest_of_a_line_beyond_the_longest_counts_as_another_line(scripted: 
 def test_printed_depths(scripted: ScriptedEngine, option: str, printed: list[int]) -> None:
     """In a game a fast search prints only its last line."""
     engine = scripted(Script(seconds=lambda depth: 0.0))
-    converse(engine, f"setoption name {option}", "go depth 9", expect=["^bestmove"])
+    engine.ask(f"setoption name {option}", "go depth 9", answer=["^bestmove"])
     assert depths(engine) == printed
 
 
@@ -103,9 +95,9 @@ def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: p
     monkeypatch.setattr(threading.Thread, "start", start_some)
     engine = scripted(Script(solve_seconds=0.01))
     fewer = "^info string could not start 8 threads; searching with 3$"
-    converse(engine, "setoption name Threads value 8", "isready", MATE, expect=[fewer, "^readyok$"])
+    engine.ask("setoption name Threads value 8", "isready", MATE, answer=[fewer, "^readyok$"])
     for go in ("go depth 2", "go byoyomi 50", "go infinite", "go mate 50"):
-        converse(engine, go, *(["stop"] if "infinite" in go else []), expect=["^(bestmove|checkmate)"])
+        engine.ask(go, *(["stop"] if "infinite" in go else []), answer=["^(bestmove|checkmate)"])
 
 
 @pytest.mark.parametrize("end", ["stop", "quit", "end of input"])
@@ -156,8 +148,8 @@ def test_quit_while_a_large_table_is_allocated(scripted: ScriptedEngine, end: st
 def test_all_threads_touch_the_table(scripted: ScriptedEngine) -> None:
     script = Script(touch_seconds=0.05)
     engine = scripted(script)
-    converse(engine, "setoption name USI_Hash value 300", "setoption name Threads value 4", "isready",
-             expect=["^readyok$"])  # fmt: skip
+    engine.ask("setoption name USI_Hash value 300", "setoption name Threads value 4", "isready",
+             answer=["^readyok$"])  # fmt: skip
     assert sorted(touched[:2] for touched in script.touched) == [(part, 10) for part in range(10)]
     assert len({thread for _, _, thread in script.touched}) == 4
 
@@ -167,7 +159,7 @@ def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> No
     engine = scripted(Script())
     engine.send("go depth 1 searchmoves " + "日本 " * 20_000, "position startpos moves " + "\x1b[31m" * 20_000)
     engine.send("setoption name " + "\x07x" * 20_000 + " value 1", "setoption name BookFile value 本\x1b[31m\u202e")
-    converse(engine, "getoption BookFile", "isready", expect=["^readyok$"])
+    engine.ask("getoption BookFile", "isready", answer=["^readyok$"])
     assert all(len(line) < 1100 and line.isprintable() for line in engine.seen)
     assert "BookFile = 本\\x1b[31m\\u202e" in engine.seen
     assert any("日本 日本 " in line for line in engine.seen)
@@ -175,7 +167,7 @@ def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> No
 
 def test_loading_prints_empty_lines(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("usi_engine.game.session.KEEPALIVE_SECONDS", 0.1)
-    converse(scripted(Script(load_seconds=0.35)), "isready", expect=["^$", "^$", "^readyok$"])
+    scripted(Script(load_seconds=0.35)).ask("isready", answer=["^$", "^$", "^readyok$"])
 
 
 @pytest.mark.parametrize(("nodes", "solved"), [(0, []), (20, ["shortest"])])
@@ -184,7 +176,7 @@ def test_a_mate_is_searched_before_the_search(
 ) -> None:
     monkeypatch.setattr(search, "MATE_NODES_PER_MS", nodes)
     script = Script(solution=MATE_IN_ONE, solve_seconds=0)
-    converse(scripted(script), "isready", MATE_IN_THREE, "go byoyomi 100", expect=["^bestmove"])
+    scripted(script).ask("isready", MATE_IN_THREE, "go byoyomi 100", answer=["^bestmove"])
     assert script.solved == solved
 
 
@@ -207,8 +199,8 @@ def test_a_constant_that_cannot_be_set(real: InProcess, name: str, value: str, r
 def test_what_stops_a_waiting_search_may_arrive_before_it_begins(scripted: ScriptedEngine, go: str, after: str) -> None:
     """While the engine loads, a go that waits for `stop` is queued, and later a command that stops it."""
     engine = scripted(Script(load_seconds=0.05, solve_seconds=30))
-    converse(engine, "isready", MATE, go, "perft 1", after, expect=["^readyok$", "^(bestmove|checkmate)"])
-    converse(engine, "isready", expect=["^readyok$"])
+    engine.ask("isready", MATE, go, "perft 1", after, answer=["^readyok$", "^(bestmove|checkmate)"])
+    engine.ask("isready", answer=["^readyok$"])
 
 
 WAITING = ["go infinite", "go ponder btime 0 wtime 0 byoyomi 10", "go mate infinite"]
@@ -225,7 +217,7 @@ def test_no_command_waits_for_one_behind_it(scripted: ScriptedEngine, before: li
     engine = scripted(Script(seconds=lambda depth: 0.0 if depth < 3 else 0.02, solve_seconds=30))
     for go, one, other in [*itertools.product(WAITING, ["", *OTHERS], OTHERS)][::every]:
         lines = [MATE, *before, go, *filter(None, (one, other)), "ponderhit" if "ponder" in go else "stop"]
-        converse(engine, *lines, expect=["^(bestmove|checkmate)"] * (1 + ("go movetime 20" in before)))
+        engine.ask(*lines, answer=["^(bestmove|checkmate)"] * (1 + ("go movetime 20" in before)))
 
 
 @EVERY
@@ -243,7 +235,7 @@ def test_stop_behind_many_queued_lines(scripted: ScriptedEngine) -> None:
     engine.send(
         "position startpos", "go infinite", *(f"setoption name MaxMovesToDraw value {n}" for n in range(20_000))
     )
-    converse(engine, "stop", "getoption MaxMovesToDraw", expect=["^bestmove", "MaxMovesToDraw.* 19999"])
+    engine.ask("stop", "getoption MaxMovesToDraw", answer=["^bestmove", "MaxMovesToDraw.* 19999"])
 
 
 def test_a_core_that_cannot_run() -> None:
@@ -253,9 +245,9 @@ def test_a_core_that_cannot_run() -> None:
         raise CoreError("this processor lacks AVX2")
 
     engine, lacks = InProcess(load), "^info string this processor lacks AVX2$"
-    converse(engine, "usi", "isready", expect=["^usiok$", lacks, "^readyok$"])
-    converse(engine, "go btime 1000 wtime 1000", expect=["^bestmove resign$"])
-    converse(engine, "d", "quit", expect=[lacks])
+    engine.ask("usi", "isready", answer=["^usiok$", lacks, "^readyok$"])
+    engine.ask("go btime 1000 wtime 1000", answer=["^bestmove resign$"])
+    engine.ask("d", "quit", answer=[lacks])
     engine.close()
 
 
@@ -269,8 +261,7 @@ def seconds_to_answer(engine: InProcess, *lines: str) -> float:
 
 
 def total(engine: InProcess) -> int:
-    engine.send("eval")
-    return int(engine.expect("^total ").split()[1])
+    return int(engine.ask("eval", answer="^total ").split()[1])
 
 
 def test_the_clearing_for_a_new_game_is_on_the_clock(scripted: ScriptedEngine) -> None:
@@ -294,8 +285,7 @@ def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monk
     engine.send("isready", MATE_IN_THREE)
     monkeypatch.setattr(ScriptedSolver, "solve", late)
     for _ in range(3):
-        engine.send("go mate 50")
-        engine.expect("^checkmate timeout")
+        engine.ask("go mate 50", answer="^checkmate timeout")
     monkeypatch.setattr(ScriptedSolver, "solve", solve)
     for _ in range(4):  # the margin that is assumed before the first move fades
         seconds_to_answer(engine, "go byoyomi 100")
@@ -305,9 +295,8 @@ def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monk
 def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
     """The next isready tries again, a go does not."""
     engine, path = InProcess(load_core), tmp_path / "late.bin"
-    engine.send(SMALL_TABLE, f"setoption name EvalFile value {path}", "isready")
-    engine.expect("late.bin.*; playing with EvalFile <internal>$")
-    engine.expect("^readyok$")
+    refused = "late.bin.*; playing with EvalFile <internal>$"
+    engine.ask(SMALL_TABLE, f"setoption name EvalFile value {path}", "isready", answer=[refused, "^readyok$"])
     engine.ask("go depth 1")
     assert sum("late.bin" in line for line in engine.seen) == 1
     before = total(engine)
@@ -378,17 +367,3 @@ def test_stop_at_the_end_of_a_search(core: str, go: str, odd: list[str], even: l
             engine.ask("isready", answer="^readyok$")
             assert engine.is_settled()
     engine.close()
-
-
-@TIMES
-@CORES
-@pytest.mark.parametrize(("go", "end"), [("go infinite", "quit"), (PONDER, "end of input")])
-def test_quit_or_the_end_of_input_during_a_search(core: str, go: str, end: str, times: int) -> None:
-    for wait in waits(4, times // 6):
-        engine = ready_engine(core)
-        engine.send(go)
-        time.sleep(wait)
-        engine.end(end)
-        engine.drain(5)
-        assert engine.is_settled()
-        engine.close()

@@ -95,8 +95,7 @@ def seconds_to_answer(program: Program, go: str, tries: int, after: list[str]) -
 )  # fmt: skip
 def test_answering_time(program: Program, go: str, after: list[str], least: float, most: float) -> None:
     """The answer to a stop is prompt; others come before the flag falls, and use a fifth of the time or more."""
-    program.send("setoption name Threads value 2", SMALL_TABLE, "isready")
-    program.expect("^readyok$")
+    program.ask("setoption name Threads value 2", SMALL_TABLE, "isready", answer="^readyok$")
     assert least < seconds_to_answer(program, go, 9 if most < 1 else 1, after) < most
 
 

@@ -65,10 +65,10 @@ class Transport:
             if re.search(pattern, line):
                 return line
 
-    def ask(self, *lines: str, answer: str = "^bestmove") -> str:
-        """Send lines; return the line that answers them."""
+    def ask(self, *lines: str, answer: str | Sequence[str] = "^bestmove") -> str:
+        """Send lines; return the line that answers them, the last one of several."""
         self.send(*lines)
-        return self.expect(answer)
+        return [self.expect(one) for one in ([answer] if isinstance(answer, str) else answer)][-1]
 
     def silent(self, pattern: str, seconds: float) -> None:
         """Check that no line matches for so long."""
