@@ -33,13 +33,9 @@ MATE_IN_THREE = MATE.replace("2G", "3G")
 MATE_IN_ONE = ("mate", ["G*2b"])
 
 
-def depth_of(line: str) -> int:
-    return int(line.split()[2])
-
-
 def depths(engine: InProcess) -> list[int]:
     """Return the depths of the info lines so far."""
-    return [depth_of(line) for line in engine.seen if line.startswith("info depth")]
+    return [int(line.split()[2]) for line in engine.seen if line.startswith("info depth")]
 
 
 @pytest.mark.parametrize("name", [name for name, text in TRANSCRIPTS.items() if text.startswith("=")])

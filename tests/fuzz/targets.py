@@ -4,7 +4,7 @@ import io
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -111,48 +111,36 @@ def eval_options(data: bytes) -> None:
     assert all("\n" not in told for told in Options().advise(data.decode("utf-8", "replace").splitlines()))
 
 
-def book_target(ending: str) -> Callable[[bytes], None]:
-    """Return a reader of books with this ending, in memory and on the disk."""
-
-    def read(data: bytes) -> None:
-        path = str(write_file(f"book{ending}", data))
-        for most in (0, yaneuraou.READ_WHOLE_UP_TO):
-            with suppress(BookError), patch.object(yaneuraou, "READ_WHOLE_UP_TO", most):
-                book = open_book(path)
-                for sfen in (Board().sfen(), Board.from_moves(["7g7f"]).sfen(), "", "駒"):
-                    assert all(isinstance(move, BookMove) for move in book.probe(sfen).moves)
-
-    return read
+def book(ending: str, data: bytes) -> None:
+    """Read a book with this ending, in memory and on the disk."""
+    path = str(write_file(f"book{ending}", data))
+    for most in (0, yaneuraou.READ_WHOLE_UP_TO):
+        with suppress(BookError), patch.object(yaneuraou, "READ_WHOLE_UP_TO", most):
+            found = open_book(path)
+            for sfen in (Board().sfen(), Board.from_moves(["7g7f"]).sfen(), "", "駒"):
+                assert all(isinstance(move, BookMove) for move in found.probe(sfen).moves)
 
 
-def read_for_training(path: Path) -> None:
+def games(ending: str, data: bytes) -> None:
+    """Read games for training."""
     out = np.zeros(LONGEST_GAME, TRAINING_POSITION)
     with suppress(SourceError):
-        for item in (item for chunk in read_chunks(path) for item in chunk.items()):
+        for item in (item for chunk in read_chunks(write_file(f"games{ending}", data)) for item in chunk.items()):
             with suppress(ValueError):
                 read_item(GameReader(), item, 1, out)
 
 
-def games_target(ending: str) -> Callable[[bytes], None]:
-    """Return a reader of games for training."""
-    return lambda data: read_for_training(write_file(f"games{ending}", data))
-
-
-def record_target(ending: str) -> Callable[[bytes], None]:
-    """Return a reader of records, which writes them in every format. A fault names the file."""
-
-    def read(data: bytes) -> None:
-        path = write_file(f"game{ending}", data)
-        for game in read_games(path):
-            if isinstance(game, RecordError):
-                assert str(path) in str(game)
-                continue
-            for written in FORMATS:
-                with suppress(RecordError):
-                    text_of(game.record, written)
-        read_for_training(path)
-
-    return read
+def record(ending: str, data: bytes) -> None:
+    """Read a record, write it in every format, and read it for training. A fault names the file."""
+    path = write_file(f"game{ending}", data)
+    for game in read_games(path):
+        if isinstance(game, RecordError):
+            assert str(path) in str(game)
+            continue
+        for written in FORMATS:
+            with suppress(RecordError):
+                text_of(game.record, written)
+    games(ending, data)
 
 
 @cache
@@ -201,11 +189,11 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "csa_server": csa_server,
     "mate_problems": mate_problems,
     "eval_options": eval_options,
-    **{ending: record_target(f".{ending}") for ending in ("kif", "ki2", "csa", "jkf")},
-    "usi_record": record_target(".usi"),
-    **{ending: book_target(f".{ending}") for ending in ("db", "sbk", "bin")},
+    **{ending: partial(record, f".{ending}") for ending in ("kif", "ki2", "csa", "jkf")},
+    "usi_record": partial(record, ".usi"),
+    **{ending: partial(book, f".{ending}") for ending in ("db", "sbk", "bin")},
     # Not sbinpack: rsshogi ends the process at an illegal move in a damaged file.
-    **{ending: games_target(f".{ending}") for ending in ("tsv", "tsv.gz", "tsv.xz", "games", "psv", "hcpe", "hcpe3")},
+    **{ending: partial(games, f".{ending}") for ending in ("tsv", "tsv.gz", "tsv.xz", "games", "psv", "hcpe", "hcpe3")},
     "training": training,
     "checkpoint": checkpoint,
     "network": network,

@@ -38,18 +38,11 @@ def test_scripts_are_short() -> None:
     assert len(scripts) > 10 and [one.name for one in scripts if len(read(one).splitlines()) >= 300] == []
 
 
-def shown_default(name: str) -> str:
-    """Return the default as the pages show it; that of Threads depends on the machine."""
-    return f"min({MOST_THREADS_BY_DEFAULT}, cores)" if name == "Threads" else Options().shown(name)
-
-
-def shown_range(name: str) -> str:
-    option = DECLARED[name]
-    return f"{option.least} to {option.most}" if option.kind == "spin" else ""
-
-
 def test_option_table_matches_the_declarations() -> None:
-    assert option_rows(USI) == {name: (shown_default(name), shown_range(name)) for name in DECLARED}
+    """The default of Threads depends on the machine."""
+    shown = {name: Options().shown(name) for name in DECLARED} | {"Threads": f"min({MOST_THREADS_BY_DEFAULT}, cores)"}
+    ranges = {name: f"{option.least} to {option.most}" for name, option in DECLARED.items() if option.kind == "spin"}
+    assert option_rows(USI) == {name: (shown[name], ranges.get(name, "")) for name in DECLARED}
 
 
 @pytest.fixture(scope="module")
