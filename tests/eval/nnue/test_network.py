@@ -24,15 +24,8 @@ from tests.eval.nnue.reference import Ints, Reference, progress_index, read_refe
 from tests.eval.test_evaluation import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import Position
+from usi_engine.evaluation import network_file
 from usi_engine.evaluation.architecture import Architecture, parse_name
-from usi_engine.evaluation.network_file import (
-    PROGRESS_SHAPE,
-    NetworkFile,
-    pack_dense,
-    read_network,
-    stack_size,
-    write_network,
-)
 from usi_engine.evaluation.parts import FEATURE_SETS, HANDS, KINGS, PROGRESS, FeatureSet, Hands
 
 POSITIONS = STARTS[1:]
@@ -54,16 +47,16 @@ SMALL = "SFNN_kp_64_8_32_k9k9"
 LONG_WALKS = ["NNUE_kp_256x2_32_32", "NNUE_halfka1_64x2_9_33", "SFNN_halfkahm2_64_15_32_k3k3", SMALL, NAMES[-3]]
 
 
-def both(file: NetworkFile) -> tuple[NetworkFile, Reference]:
+def both(file: network_file.NetworkFile) -> tuple[network_file.NetworkFile, Reference]:
     """Return a network as the reader and as the reference read it from one file."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "nn.bin"
-        write_network(path, file)
-        return read_network(path), read_reference(path)
+        network_file.write_network(path, file)
+        return network_file.read_network(path), read_reference(path)
 
 
 @cache
-def network(name: str) -> tuple[NetworkFile, Reference]:
+def network(name: str) -> tuple[network_file.NetworkFile, Reference]:
     return both(random_network(parse_name(name), seed=len(name), wild=name in WILD))
 
 
@@ -121,7 +114,7 @@ STACKS = [*HANDS, *KINGS, *PROGRESS, "hand4_k9k9", "hand64z_k29k29", "k13k13z_pr
 
 def indexing_network(architecture: Architecture, progress: tuple[int, Ints]) -> Network:
     """Return a network whose output is 16 times the index of the layer stack."""
-    count, size = architecture.stacks, stack_size(architecture)
+    count, size = architecture.stacks, network_file.stack_size(architecture)
     dense = np.zeros((count, size), np.uint8)
     last = size - 4 - 32  # the bias of the output and its weights end a stack
     dense[:, last : last + 4] = (16 * np.arange(count, dtype="<u4")).view(np.uint8).reshape(count, 4)
@@ -133,7 +126,7 @@ def indexing_network(architecture: Architecture, progress: tuple[int, Ints]) -> 
 @pytest.mark.parametrize("stack", STACKS)
 def test_the_layer_stack_is_that_of_the_reference(stack: str) -> None:
     architecture = parse_name(f"SFNN_kp_64_8_8_{stack}")
-    progress = -777, np.random.default_rng(len(stack)).integers(-8000, 8000, PROGRESS_SHAPE, np.int32)
+    progress = -777, np.random.default_rng(len(stack)).integers(-8000, 8000, network_file.PROGRESS_SHAPE, np.int32)
     probe = NnueProbe(indexing_network(architecture, progress))
     reference = replace(network(SMALL)[1], selectors=stack.upper().split("_"), progress=progress)
     found = set()
@@ -146,7 +139,7 @@ def test_the_layer_stack_is_that_of_the_reference(stack: str) -> None:
 
 
 def test_steps_of_the_progress_begin_where_the_reference_says() -> None:
-    zeros, sfen = np.zeros(PROGRESS_SHAPE, np.int32), POSITIONS[0]
+    zeros, sfen = np.zeros(network_file.PROGRESS_SHAPE, np.int32), POSITIONS[0]
     architecture = parse_name("SFNN_kp_64_8_8_progress3")
     steps = set()
     for bias in (-45056, -45055, -44732, -44731, -1, 0, 45054, 45055, 45056, 2**31 - 1, -(2**31)):
@@ -177,7 +170,7 @@ def test_the_scale_divides_the_output() -> None:
 def test_values_round_towards_zero_and_stay_short_of_mate(output: int, value: int) -> None:
     file, reference = network("NNUE_kp_256x2_32_32")
     layers = [*reference.stacks[0][:2], (np.array([output], np.int32), np.zeros((1, 32), np.int8))]
-    probe = NnueProbe(to_play(replace(file, dense=pack_dense(file.architecture, [layers]))))
+    probe = NnueProbe(to_play(replace(file, dense=network_file.pack_dense(file.architecture, [layers]))))
     assert probe.evaluate(MATSURI) == value
 
 
@@ -240,7 +233,7 @@ def test_a_description_that_does_not_fit_is_refused(part: dict[str, object], fau
 def test_arrays_that_do_not_fit_are_refused() -> None:
     file = random_network(SMALL_NNUE)
     bias, weight, dense = file.bias, file.weight, file.dense
-    progress = 0, np.zeros(PROGRESS_SHAPE, np.int32)
+    progress = 0, np.zeros(network_file.PROGRESS_SHAPE, np.int32)
     wrong = [
         (bias[:159], weight, dense, None, 16),
         (bias[:128], weight[:, :128].copy(), dense, None, 16),
@@ -257,7 +250,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         with pytest.raises(ValueError):
             Network(file.architecture, *arguments)
     by_progress = parse_name("SFNN_kp_64_8_8_progress2")
-    dense = bytes(2 * stack_size(by_progress))
+    dense = bytes(2 * network_file.stack_size(by_progress))
     arrays = np.zeros(64, np.int16), np.zeros((1710, 64), np.int16), dense
     for given in (None, (0, progress[1][:80])):
         with pytest.raises(ValueError):
