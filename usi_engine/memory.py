@@ -35,14 +35,10 @@ def free_megabytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
     """Return the megabytes that the machine and the process's containers still allow; None if unknown."""
     if sys.platform != "linux":
         return None
-    found = [*free_in_machine(proc), *free_in_containers(proc, cgroups)]
-    return max(min(found), 0) >> 20 if found else None
-
-
-def free_in_machine(proc: Path) -> Iterator[int]:
-    """Yield the bytes that are free or can be freed, if /proc/meminfo tells."""
+    found = list(free_in_containers(proc, cgroups))
     with suppress(OSError, ValueError, KeyError):
-        yield 1024 * int(read_fields(proc / "meminfo")["MemAvailable:"])
+        found.append(1024 * int(read_fields(proc / "meminfo")["MemAvailable:"]))
+    return max(min(found), 0) >> 20 if found else None
 
 
 def free_in_containers(proc: Path, cgroups: Path) -> Iterator[int]:

@@ -153,9 +153,6 @@ def unconfirmed(nodes: Iterable[Node], efforts: Mapping[Node, int]) -> Iterator[
         yield from ((one, effort) for one in (node.parent, node) if efforts.get(one, 1) < effort)
 
 
-# ---- kept results ----
-
-
 def store_path(record: Record, limits: Limits) -> Path | None:
     """Return the file for this record and these limits; None without a cache folder. WeightsError, OSError."""
     folder = user_folder("cache")

@@ -95,9 +95,6 @@ class Searches:
         return store.get(number, board) or store.put(number, self._analyst.look(board, limits.multipv, effort))
 
 
-# ---- outputs ----
-
-
 class Outputs:
     """The files that a run writes. RecordError if they would replace the games."""
 
@@ -134,9 +131,6 @@ def write_file(path: Path, text: str) -> None:
     """Write a file and say so. OSError, RecordError."""
     write_text(path, text)
     show(_("wrote {path}").format(path=path))
-
-
-# ---- the command ----
 
 
 def run(args: argparse.Namespace) -> int:

@@ -85,9 +85,6 @@ def is_by_rule(score: Score) -> bool:
     return score.mate is None and score.plies_to_end is not None
 
 
-# ---- accuracy ----
-
-
 def accuracy(loss: float) -> float:
     """Return the accuracy, 0 to 100, of a move that lost this many percentage points.
 

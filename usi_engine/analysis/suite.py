@@ -71,9 +71,6 @@ class Attempt:
         return self.problem.solved_by(self.move)
 
 
-# ---- the file ----
-
-
 def read_problem(line: str) -> Problem | None:
     """Parse a line; None if it has no problem. SuiteError."""
     text = line.strip()
@@ -121,9 +118,6 @@ def read_problems(path: Path) -> list[Problem]:
     if not found:
         raise SuiteError(_("{path}: the file holds no position").format(path=path))
     return found
-
-
-# ---- searching and reporting ----
 
 
 def attempt(analyst: Analyst, problem: Problem) -> Attempt:

@@ -133,9 +133,6 @@ def table_row(name: str, black: str, white: str) -> str:
     return f"{padded(name, -NAME_COLUMNS)}{padded(black, SIDE_COLUMNS)}{padded(white, SIDE_COLUMNS)}"
 
 
-# ---- columns ----
-
-
 def cut(text: str, width: int) -> str:
     """Return the text cut to `width` columns; all of it if `width` is 0."""
     while width and cells(text) > width:

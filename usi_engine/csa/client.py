@@ -135,8 +135,6 @@ class Client:
         while not self._leaving.is_set() and (left := end - time.monotonic()) > 0:
             self._leaving.wait(min(left, self._settings.tick))  # Windows handles Ctrl-C only between two waits
 
-    # ---- the session ----
-
     def _connect(self) -> Connection:
         settings = self._settings
         try:
@@ -179,8 +177,6 @@ class Client:
         with contextlib.suppress(ConnectionLost):
             while self._next(LOGOUT_SECONDS) is not Reply.LOGGED_OUT:
                 pass
-
-    # ---- games ----
 
     def _play_games(self, engine: EngineProcess) -> None:
         while not self._is_done():

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
-from usi_engine import rules
 from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.game import ServerGame
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
 from usi_engine.records import csa, ends, formats
 from usi_engine.records.csa import words_of
-from usi_engine.records.ends import End
 from usi_engine.records.formats import decoded, local_time, record_of_moves, write_text
+from usi_engine.rules import End
 from usi_engine.usi.output import printable
 
 ENDED = "終了日時"
@@ -22,13 +21,6 @@ SUFFIX = ".csa"
 LONGEST_STEM = 200
 # Names of devices on Windows, also with a suffix.
 DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
-
-
-def end_of_game(game: ServerGame) -> End:
-    """Return the end in the record of a game; one that still runs, or was cut off, is interrupted."""
-    end = ends.end_of(game.end or rules.End("interrupted"), game.game.turn)
-    end.milliseconds = game.last_ms
-    return end
 
 
 def make_header(game: ServerGame, *, ended: bool) -> dict[str, str]:
@@ -100,7 +92,9 @@ class RunningRecord:
     def _write(self, *, ended: bool) -> Path:
         game = self._game
         header = make_header(game, ended=ended)
-        record = record_of_moves(game.game.start, game.played, end_of_game(game), header)
+        end = ends.end_of(game.end or End("interrupted"), game.game.turn)  # a game that runs, or was cut off, too
+        end.milliseconds = game.last_ms
+        record = record_of_moves(game.game.start, game.played, end, header)
         text = formats.text_of(record, "csa")
         if self._path:
             write_text(self._path, text)

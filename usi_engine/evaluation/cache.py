@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 from usi_engine.files import user_folder, write_blocks
 
 KEPT_FILES = 1  # of about 415 MB
@@ -63,8 +65,6 @@ def read_whole(file: io.FileIO, array: memoryview) -> bool:
 
 def checksum(arrays: list[memoryview]) -> bytes:
     """Return a checksum of the first bytes of each page and of all bytes after the last whole page."""
-    import numpy as np  # noqa: PLC0415  (`analyze` uses cache_folder without it)
-
     found = hashlib.blake2b(digest_size=DIGEST)
     for array in arrays:
         data = np.frombuffer(array, np.uint8)

@@ -232,7 +232,8 @@ def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
     width, rows, dense_size = architecture.width, architecture.feature_count, stack_size(architecture)
     start = stream.tell() + WORD
     counts = [width, rows * width]
-    blocks = _find_packed(stream, start, counts) if architecture.sfnn else _find_plain(start, counts)
+    plain = [(start, 2 * width), (start + 2 * width, 2 * rows * width)]
+    blocks = _find_packed(stream, start, counts) if architecture.sfnn else plain
     at = sum(blocks[-1])
     rest = bool(architecture.progress) * _progress_size() + architecture.stacks * dense_size
     if size != at + rest:
@@ -258,11 +259,6 @@ def _read_text(stream: BufferedIOBase, size: int) -> str:
     if not 0 < length <= min(LONGEST_TEXT, size - 3 * WORD):
         raise Fault(f"the length of its text, {length} bytes, is impossible")
     return stream.read(length).decode(*_ENCODING)
-
-
-def _find_plain(at: int, counts: list[int]) -> list[tuple[int, int]]:
-    """Return offset and bytes of the transformer's arrays."""
-    return [(at, 2 * counts[0]), (at + 2 * counts[0], 2 * counts[1])]
 
 
 def _find_packed(stream: BufferedIOBase, at: int, counts: list[int]) -> list[tuple[int, int]]:

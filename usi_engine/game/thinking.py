@@ -77,9 +77,6 @@ class Reporter:
         self._writer.lines(info_lines(found, first))
 
 
-# ---- the go ----
-
-
 class Thinking:
     """One go. `run` is the body of its job and always ends with exactly one bestmove."""
 
@@ -106,16 +103,13 @@ class Thinking:
             told = self._reporter
             found = search(self._resources, spec, self._control, on_result=told.result, on_bound=told.bound)
             if found.source == "rules":  # now, because an analysis does not answer before its stop
-                self._tell_rules(spec, found)
+                self._writer.lines(info_lines(self._at_answer(found)))
+                if found.outcome is not None and found.score.value > 0:
+                    self._writer.info(f"the game is won by declaration under {spec.rules.declaration}")
         except Exception as error:
             self._writer.info(sentence_of(error, "error in search"))
             return None
         return found
-
-    def _tell_rules(self, spec: Spec, found: Analysis) -> None:
-        self._writer.lines(info_lines(self._at_answer(found)))
-        if found.outcome is not None and found.score.value > 0:
-            self._writer.info(f"the game is won by declaration under {spec.rules.declaration}")
 
     def _last_lines(self, spec: Spec | None, found: Analysis | None) -> list[str]:
         """Return the last lines, multipv 1 before bestmove; any legal move if there is no memory for them."""

@@ -13,21 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine.core import exit_status, load_core
+from usi_engine.evaluation.architecture import parse_name
+from usi_engine.evaluation.load import NETWORK_SUFFIXES
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.settings import (
-    KPP_MODELS,
-    Corpus,
-    Export,
-    OffGame,
-    Rescore,
-    SelfPlay,
-    Settings,
-    TrainKpp,
-    TrainNetwork,
-    flag_of,
-    options_of,
-    train_settings,
-)
+from usi_engine.learn.settings import COMMANDS, KPP_MODELS, Settings, TrainNetwork, flag_of, options_of, train_settings
 from usi_engine.usi.arguments import Parser, suggestion
 from usi_engine.usi.output import show
 
@@ -41,19 +30,6 @@ DESCRIPTION = (
     "export writes it for other trainers."
 )
 CONFIG = "a TOML file of options, in a table of the command's name; the command line overrides it"
-SETTINGS: dict[str, type[Settings]] = {
-    "corpus": Corpus, "train": TrainNetwork, "selfplay": SelfPlay, "off-game": OffGame, "rescore": Rescore,
-    "export": Export,
-}  # fmt: skip
-# Module and function of each command but `train` of networks. They are slow to import.
-RUN: dict[type[Settings], tuple[str, str]] = {
-    Corpus: ("corpus.build", "build_corpus"),
-    TrainKpp: ("kpp", "train_kpp"),
-    SelfPlay: ("selfplay", "selfplay"),
-    OffGame: ("selfplay", "append_off_game"),
-    Rescore: ("selfplay", "rescore"),
-    Export: ("corpus.sources", "export_packed"),
-}
 # What a second run does after the first was stopped, and what a finished one says.
 RESUMES = "resumes where the file ends"
 AGAIN = {"corpus": "resumes where it was stopped", "train": "resumes from the last checkpoint", "export": "begins anew"}
@@ -68,7 +44,7 @@ DONE = {
 def parser() -> argparse.ArgumentParser:
     top = Parser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
-    for name, settings in SETTINGS.items():
+    for name, settings in COMMANDS.items():
         command = commands.add_parser(name, help=settings.__doc__)
         command.add_argument("--config", metavar="FILE", type=Path, help=CONFIG)
         for one in options_of(settings).values():
@@ -92,7 +68,7 @@ def read_table(path: Path, command: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise ValueError(f"{path}: expected a table [{command}]")
     found = {name.replace("-", "_"): value for name, value in table.items()}
-    for words, known in ((tables, SETTINGS), (found, options_of(SETTINGS[command]))):
+    for words, known in ((tables, COMMANDS), (found, options_of(COMMANDS[command]))):
         for word in words.keys() - known:
             raise ValueError(f"{path}: unknown '{word}'{suggestion(word, known)}")
     return found
@@ -100,12 +76,12 @@ def read_table(path: Path, command: str) -> dict[str, Any]:
 
 def read_settings(args: argparse.Namespace) -> Settings:
     """Return the settings of a command line. ValueError, OSError."""
-    options = options_of(SETTINGS[args.command])
+    options = options_of(COMMANDS[args.command])
     values = read_table(args.config, args.command) if args.config else {}
     values |= {name: value for name, value in vars(args).items() if name in options and value not in (None, [])}
     if missing := [flag_of(one) for name, one in options.items() if one.default is MISSING and not values.get(name)]:
         raise ValueError(f"{args.command}: {', '.join(missing)} expected")
-    make = train_settings if args.command == "train" else SETTINGS[args.command]
+    make = train_settings if args.command == "train" else COMMANDS[args.command]
     try:
         return make(**values)
     except ValueError as error:
@@ -120,15 +96,14 @@ def run(settings: Settings) -> dict[str, Any]:
     load_core()
     if isinstance(settings, TrainNetwork):
         return run_network(settings)
-    module, function = RUN[type(settings)]
+    module, _, function = settings.runs.rpartition(".")
     found: dict[str, Any] = getattr(import_module(f"usi_engine.learn.{module}"), function)(settings)
     return found
 
 
 def run_network(settings: TrainNetwork) -> dict[str, Any]:
     """Train a network and write it; return its card and its size. Faults of the options are found without PyTorch."""
-    from usi_engine.evaluation.load import NETWORK_SUFFIXES  # noqa: PLC0415  (slow to import)
-    from usi_engine.learn.files import check_output  # noqa: PLC0415
+    from usi_engine.learn.files import check_output  # noqa: PLC0415  (imports the core)
 
     settings = replace(settings, network=full_name(settings.network))
     check_output(settings.out, NETWORK_SUFFIXES, weights=True)
@@ -148,7 +123,6 @@ def run_network(settings: TrainNetwork) -> dict[str, Any]:
 def full_name(network: str) -> str:
     """Return the name of a network in YaneuraOu's form. ValueError if play cannot use such a network."""
     from core_ext.engine import check_architecture  # noqa: PLC0415
-    from usi_engine.evaluation.architecture import parse_name  # noqa: PLC0415
 
     try:
         architecture = parse_name(network)

@@ -6,6 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from usi_engine.evaluation.kpp_file import MAGIC
+from usi_engine.evaluation.load import evaluation_file
+from usi_engine.evaluation.network_file import VERSION
 from usi_engine.files import digest_of, naming_errors
 from usi_engine.learn.game import SourceError
 
@@ -34,9 +37,6 @@ def check_output(out: Path, suffixes: Iterable[str], inputs: Iterable[Path] = ()
 
 def holds_weights(path: Path) -> bool:
     """Return whether the file begins as a network or as KPP weights."""
-    from usi_engine.evaluation.kpp_file import MAGIC  # noqa: PLC0415
-    from usi_engine.evaluation.network_file import VERSION  # noqa: PLC0415  (slow to import)
-
     magics = (VERSION.to_bytes(4, "little"), MAGIC[:-1])  # KPP weights of any version
     with path.open("rb") as file:
         return file.read(max(map(len, magics))).startswith(magics)
@@ -44,8 +44,6 @@ def holds_weights(path: Path) -> bool:
 
 def named_weights(name: str) -> str:
     """Return the name of an evaluation, if it is a file with a hash of its bytes. OSError, WeightsError."""
-    from usi_engine.evaluation.load import evaluation_file  # noqa: PLC0415  (slow to import)
-
     path = evaluation_file(name)
     return f"{name} {digest_of(path)}" if path else name
 

@@ -76,12 +76,6 @@ def game_tasks(openings: Sequence[str], networks: int, seed: int, numbers: range
         yield order[place], number, black, white
 
 
-def play_again(players: Sequence[Player], game: ScoredGame, task: GameTask, known: set[int]) -> ScoredGame:
-    """Return another game with this number that is not `known`, or `game` if there seems to be none."""
-    others = (play_task(players, task, attempt) for attempt in range(1, ATTEMPTS))
-    return next((other for other in others if other.key not in known), game)
-
-
 def selfplay(settings: SelfPlay) -> dict[str, Any]:
     """Append games until the file has as many as it should.
 
@@ -102,7 +96,8 @@ def selfplay(settings: SelfPlay) -> dict[str, Any]:
         for task, game in zip(again, results(settings, play_task, tasks), strict=True):
             if game.key in known:
                 players = players or new_players(settings, *settings.weights)
-                game = play_again(players, game, task, known)  # noqa: PLW2901
+                others = (play_task(players, task, attempt) for attempt in range(1, ATTEMPTS))
+                game = next((other for other in others if other.key not in known), game)  # noqa: PLW2901
             known.add(game.key)
             file.add(game)
             progress.add(1, len(game.moves))

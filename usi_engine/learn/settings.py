@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL
 from usi_engine.usi.arguments import real, spin, whole
@@ -46,7 +46,12 @@ def flag_of(one: Field[Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings, read by their options' readers, also if they are not text. ValueError."""
+    """Settings, read by their options' readers, also if they are not text. ValueError.
+
+    `runs` names the function of the command, whose module is slow to import.
+    """
+
+    runs: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for one in options_of(type(self)).values():
@@ -70,6 +75,7 @@ def read_value(one: Field[Any], value: Any) -> Any:
 class Corpus(Settings):
     """Convert games to training positions."""
 
+    runs = "corpus.build.build_corpus"
     games: tuple[Path, ...] = option(
         Path, "records as for analyze, .tsv[.xz|.gz] .games .psv .bin .hcpe[3]", (), many=True, flag=False
     )
@@ -130,6 +136,7 @@ class Train(Settings):
 class TrainKpp(Train):
     """Settings of KPP weights."""
 
+    runs = "kpp.train_kpp"
     threads: int = option(whole(1, 2), "threads; the weights are the same", 1)
     # Rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
     rates: tuple[float, ...] = (0.02, 0.02, 0.003, 0.009, 0.003, 0.0008, 0.001, 0.006, 0.002)
@@ -229,6 +236,7 @@ class Searches(PlayRules):
 class SelfPlay(Searches):
     """Play games against itself."""
 
+    runs = "selfplay.selfplay"
     out: Path = option(Path, "a .tsv or, packed, a .games file")
     games: int = option(whole(1), "games in the file when it is complete")
     openings: Path | None = option(Path, "a file of sfens or `startpos moves ...` (default: the start position)", None)
@@ -243,6 +251,7 @@ class SelfPlay(Searches):
 class OffGame(Searches):
     """Score positions that searches of game positions evaluate."""
 
+    runs = "selfplay.append_off_game"
     games: tuple[Path, ...] = option(Path, GAMES, many=True, flag=False)
     positions: int = option(whole(1), "positions of each game", 20)
     samples: int = option(whole(1, MOST_SAMPLES), "most positions of each search", 4)
@@ -253,6 +262,7 @@ class OffGame(Searches):
 class Rescore(Searches):
     """Score games by new searches; moves and results stay."""
 
+    runs = "selfplay.rescore"
     games: tuple[Path, ...] = option(Path, GAMES, many=True, flag=False)
     share: float = option(real(0, 1), "share of positions; the others keep their score", 1.0)
 
@@ -261,5 +271,12 @@ class Rescore(Searches):
 class Export(Settings):
     """Write scored positions for other trainers, as psv or hcpe."""
 
+    runs = "corpus.sources.export_packed"
     games: tuple[Path, ...] = option(Path, GAMES, many=True, flag=False)
     out: Path = option(Path, "a file ending in .psv, .bin (the same) or .hcpe")
+
+
+COMMANDS: dict[str, type[Settings]] = {
+    "corpus": Corpus, "train": TrainNetwork, "selfplay": SelfPlay, "off-game": OffGame, "rescore": Rescore,
+    "export": Export,
+}  # fmt: skip

@@ -39,16 +39,6 @@ class WrongPlan(ValueError):
     """A checkpoint of another plan or corpus."""
 
 
-def identify(plan: Mapping[str, Any], corpus: str) -> dict[str, Any]:
-    """Return everything that the weights depend on: settings, fingerprint of the corpus, weights of a warm start.
-
-    Their name gets a hash of the file. OSError, WeightsError.
-    """
-    settings = {name: value for name, value in plan.items() if name not in RUN_ONLY}
-    start = named_weights(plan["warm_start"]) if plan["warm_start"] else ""
-    return settings | {"score_scale": CENTIPAWNS, CORPUS: corpus, "warm_start": start}
-
-
 def save_checkpoint(
     folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any], *, finished: bool = False
 ) -> None:
@@ -191,8 +181,14 @@ class TrainingRun(ABC):
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Everything that the weights depend on. OSError, WeightsError."""
-        return identify(self.settings.plan, fingerprint(self.settings.corpus))
+        """Everything that the weights depend on: settings, fingerprint of the corpus, weights of a warm start.
+
+        Their name gets a hash of the file. OSError, WeightsError.
+        """
+        settings = {name: value for name, value in self.settings.plan.items() if name not in RUN_ONLY}
+        start = named_weights(self.settings.warm_start) if self.settings.warm_start else ""
+        corpus = fingerprint(self.settings.corpus)
+        return settings | {"score_scale": CENTIPAWNS, CORPUS: corpus, "warm_start": start}
 
     @property
     def total(self) -> int:

@@ -4,6 +4,7 @@ import argparse
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from usi_engine.core import exit_status
@@ -24,9 +25,6 @@ from usi_engine.workers import Work
 MODELS = ("pentanomial", "trinomial")
 # Arguments that may change when a match is resumed.
 FREE = ("record", "elo0", "elo1", "alpha", "beta", "model")
-
-
-# ---- arguments ----
 
 
 def parser() -> Parser:
@@ -115,9 +113,6 @@ def sprt(arguments: argparse.Namespace, engines: int) -> Sprt | None:
     return Sprt(a.elo0, a.elo1, a.alpha, a.beta)
 
 
-# ---- the match ----
-
-
 def pairings(engines: int, gauntlet: bool) -> list[tuple[int, int]]:
     """Return the pairs of engines that play, in each round."""
     every = itertools.combinations(range(engines), 2)
@@ -147,17 +142,8 @@ class Match:
         played = {row["game"] for row in rows}
         tasks = list(schedule(pairings(len(self.configs), a.gauntlet), a.games, openings))
         missing = [task for task in tasks if task.game not in played]
-        work = Work(Engines, (self.configs, match_rules(a)), play_game)
-        total = len(tasks)
-        for row in play_missing(
-            self.kept,
-            work,
-            missing,
-            a,
-            total=total,
-            note=lambda rows: report.note(rows, self.names[0]),
-            is_decided=self.decided,
-        ):
+        work, note = Work(Engines, (self.configs, match_rules(a)), play_game), partial(report.note, name=self.names[0])
+        for row in play_missing(self.kept, work, missing, a, total=len(tasks), note=note, is_decided=self.decided):
             if row["fault"]:
                 show(_("game {number}: {fault}").format(number=row["game"] + 1, fault=row["fault"]), file=sys.stderr)
             if a.record:

@@ -57,9 +57,6 @@ def shuffled_openings(arguments: argparse.Namespace, games: int = 0) -> list[str
     return Random(arguments.seed).sample(openings, len(openings))
 
 
-# ---- the rows of a folder ----
-
-
 def program_digest() -> str:
     """Hash the core, the code of usi_engine and its data, because another build may play differently."""
     digest = hashlib.sha256()
@@ -101,9 +98,6 @@ def kept_rows(arguments: argparse.Namespace, name: str, free: Collection[str] = 
         other = ", ".join(name for name in sorted({*kept, *conditions}) if kept.get(name) != conditions.get(name))
         text = _("{folder} holds a run under other conditions ({names}); name another folder: --keep FOLDER")
         raise MatchError(text.format(folder=folder, names=other)) from None
-
-
-# ---- playing ----
 
 
 def play_missing(

@@ -44,9 +44,6 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-# ---- problems ----
-
-
 def gather_problems(words: list[str]) -> Iterator[MateProblem]:
     """Yield the problems that the arguments name. ValueError."""
     text = " ".join(words)
@@ -83,9 +80,6 @@ def make_problem(game: Game) -> MateProblem:
         mates = is_mate(game.board(0), list(game.moves))
         return MateProblem(game.start, name=game.name, solution=game.moves if mates else ())
     return MateProblem(" ".join([game.start, *(["moves", *game.moves] if game.moves else [])]), name=game.name)
-
-
-# ---- results ----
 
 
 def verdict(result: MateResult, position: Board | None) -> str:

@@ -39,8 +39,6 @@ class AnalysisTree:
         """Return the number of the node on the board."""
         return next(number for number, node in self._nodes.items() if node is self.here)
 
-    # ---- changes ----
-
     def go(self, node: Node) -> None:
         """Show a node."""
         self.here = node
@@ -82,8 +80,6 @@ class AnalysisTree:
         node.parent.variations.remove(node)
         deleted = set(node.nodes())
         self._nodes = {number: one for number, one in self._nodes.items() if one not in deleted}
-
-    # ---- for the page ----
 
     def state(self) -> Data:
         """Return the data of all nodes and of the node on the board."""

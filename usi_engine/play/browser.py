@@ -77,9 +77,6 @@ class Preferences(Place):
             write_json(self._file, self._values)
 
 
-# ---- the page ----
-
-
 KINDS, STREAM = {".css": "text/css", ".js": "text/javascript"}, "text/event-stream"
 STARTS = {EVEN: START_SFEN, **HANDICAPS}  # by the names of handicaps
 CLOCK_SECONDS = 0.1  # between two looks at the clock

@@ -169,7 +169,7 @@ def play_in_browser(
     """
     # They import a web server and the analysis, which the terminal does not need.
     from usi_engine.play.analysis_place import AnalysisPlace  # noqa: PLC0415
-    from usi_engine.play.browser import MyGames, Preferences, Site, play  # noqa: PLC0415  # noqa: PLC0415
+    from usi_engine.play.browser import MyGames, Preferences, Site, play  # noqa: PLC0415
     from usi_engine.play.browser_server import Events  # noqa: PLC0415
     from usi_engine.play.shared_game import SharedGame  # noqa: PLC0415
 

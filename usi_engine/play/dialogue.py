@@ -48,7 +48,8 @@ class Dialogue:
         """Play until the person quits or the input ends. KeyboardInterrupt."""
         self._opponent.new_game()
         self._show()
-        self._view.say(self._greeting())
+        moves = _("help lists the commands. Your move: 7g7f, 7776FU or ７六歩.")
+        self._view.say(moves if self._view.screen.kanji else _("help lists the commands."))
         self._announce()
         self.game.clock.start()
         try:
@@ -64,12 +65,6 @@ class Dialogue:
     def unsaved(self) -> bool:
         """True if there are moves that are not saved."""
         return self.game.moves != self._saved_moves
-
-    def _greeting(self) -> str:
-        """Return the line that a game begins with."""
-        if self._view.screen.kanji:
-            return _("help lists the commands. Your move: 7g7f, 7776FU or ７六歩.")
-        return _("help lists the commands.")
 
     # ---- moves ----
 
@@ -147,7 +142,7 @@ class Dialogue:
             "resign": lambda rest: self._carry_out(lambda: self.game.person_replies("resign")),
             "declare": lambda rest: self._carry_out(lambda: self.game.person_replies("win")),
             "new": lambda rest: self._new(),
-            "quit": lambda rest: self._quit(),
+            "quit": self._quit,
         }
 
     def _undo(self) -> None:
@@ -229,7 +224,7 @@ class Dialogue:
         self._show()
         self.game.clock.start()
 
-    def _quit(self) -> None:
+    def _quit(self, _rest: str) -> None:
         raise Quit
 
     # ---- what is shown ----

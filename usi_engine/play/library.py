@@ -86,9 +86,6 @@ def side_and_level(record: Record) -> tuple[str, int | None]:
     return "", None
 
 
-# ---- the library ----
-
-
 SUFFIX = ".kifu"
 HEAD_BYTES = 4000  # of a file, which hold its header
 NAMES = re.compile(r"\w[\w.-]*")  # of games: no path leads out of the folder

@@ -56,11 +56,11 @@ class MoveNames:
 
 def state_of(game: PersonGame, names: MoveNames, hint: PlayResult | None, *, started: bool) -> dict[str, Any]:
     """Return the data of a game."""
-    end = game.end
+    end, settings = game.end, game.settings
     return {
         "ply": len(game.moves),
         "started": started,
-        "terms": terms_of(game),
+        "terms": asdict(settings) | {name: pair(getattr(settings, name)) for name in CLOCK} | {"level": game.level},
         "start": game.start,
         "moves": [{"usi": move.usi, "text": marked(move.text), "sfen": move.sfen} for move in names.of(game)],
         "check": game.board.is_check(),
@@ -74,12 +74,6 @@ def state_of(game: PersonGame, names: MoveNames, hint: PlayResult | None, *, sta
         "ending": game.ending_text,
         "won": None if end is None or end.winner is None or game.person is None else end.winner == game.person,
     }
-
-
-def terms_of(game: PersonGame) -> dict[str, Any]:
-    """Return the settings, with what both sides have of the clock."""
-    settings = game.settings
-    return asdict(settings) | {name: pair(getattr(settings, name)) for name in CLOCK} | {"level": game.level}
 
 
 def hint_data(game: PersonGame, hint: PlayResult) -> dict[str, Any]:

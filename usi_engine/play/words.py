@@ -92,8 +92,6 @@ def value_text(score: Score | None) -> str:
     return text.format(plies=abs(score.mate or 0))
 
 
-# ---- questions before a game ----
-
 Read = Callable[[str], str]
 Say = Callable[[str], None]
 # Words for each answer; an answer may also be shortened.

@@ -104,7 +104,8 @@ class Reader(Builder):
         try:
             self.setup.add_line(statement)
         except ValueError as error:
-            raise self.fail(*split_quote(str(error))) from None
+            reason, _, quoted = str(error).partition(": '")
+            raise self.fail(reason, quoted.removesuffix("'")) from None
         self.has_position = self.has_position or statement[0] == "P"
 
     def add_start(self, lines: str) -> bool:
@@ -193,12 +194,6 @@ def comment_in(lines: str) -> str | None:
 def start_of(lines: str) -> str:
     """Return the sfen of a position, that of many games. ValueError."""
     return read_position(lines[:-1].split("\n"))
-
-
-def split_quote(text: str) -> tuple[str, str]:
-    """Split `reason: 'quoted'`."""
-    reason, _, quoted = text.partition(": '")
-    return reason, quoted.removesuffix("'")
 
 
 def read(text: str) -> Record:

@@ -122,9 +122,6 @@ def result_of(end: End, turn: int) -> int | None:
     return None if kind is None or kind.value is None else kind.value * (1, -1)[turn]
 
 
-# ---- words ----
-
-
 def end_of_word(word: str, turn: int) -> End:
     """Return the end that a word of KIF means if this side is to move."""
     kind = BY_WORD.get(word)

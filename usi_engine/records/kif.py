@@ -356,13 +356,13 @@ def head_lines(record: Record) -> list[str]:
 def header_lines(record: Record) -> dict[str, bool]:
     """Return the lines of the header, without those that would give the start; True for those that are read back."""
     lines = {f"{one_line(key)}：{one_line(value)}": key for key, value in record.header.items()}
-    return {line: is_header(key, line) for line, key in lines.items() if method_for(line) != Reader.part_of_start}
-
-
-def is_header(key: str, line: str) -> bool:
-    """Return True if a line is read as a header with this key; a key from another format may be none."""
-    is_plain = not line.startswith(("*", "&", "{")) and not re.search("[：:]", key)  # `{` begins JKF
-    return is_plain and method_for(line) == Reader.header
+    methods = {line: method_for(line) for line in lines}
+    # A key from another format may be none; `{` begins JKF.
+    plain = [
+        line for line, key in lines.items() if not line.startswith(("*", "&", "{")) and not re.search("[：:]", key)
+    ]
+    held = {line for line in plain if methods[line] == Reader.header}
+    return {line: line in held for line in lines if methods[line] != Reader.part_of_start}
 
 
 def comment_lines(comment: str | None) -> list[str]:
