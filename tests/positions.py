@@ -5,6 +5,7 @@ import itertools
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from enum import Enum
 from functools import cache
@@ -70,6 +71,16 @@ def random_boards(
         checking = board.checking_moves() if rng.random() < checks else []
         board.push(rng.choice(checking or moves))
         yield board
+
+
+def scatter(rng: random.Random, pieces: Sequence[str], hands: str, turn: str) -> Board | None:
+    """Return a position with these pieces anywhere on the board; None if the king could be captured."""
+    cells = [*pieces, *["1"] * (81 - len(pieces))]
+    rng.shuffle(cells)
+    rows = "/".join("".join(cells[at : at + 9]) for at in range(0, 81, 9))
+    with suppress(ValueError):
+        return Board(f"{rows} {turn} {hands or '-'} 1")
+    return None
 
 
 class Scene(NamedTuple):

@@ -17,6 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -271,17 +272,13 @@ class Misuse:
     def train_together(self) -> None:
         """Train two shards on the same positions, which a third thread changes."""
         trainer, rendezvous, positions = self.of_class("Trainer"), self.of_class("Rendezvous"), self.array("positions")
-        rates = [1e-6] * 9
-        threads = [
-            threading.Thread(target=self.call, args=(trainer.learn_shard, shard, rendezvous, positions, rates))
-            for shard in (0, 1)
-        ] if trainer is not None and rendezvous is not None else []  # fmt: skip
-        for thread in threads:
-            thread.start()
-        with suppress(Exception):
-            positions["pieces"] = 65535
-        for thread in threads:
-            thread.join()
+        if trainer is None or rendezvous is None:
+            return
+        with ThreadPoolExecutor(2) as pool:
+            for shard in (0, 1):
+                pool.submit(self.call, trainer.learn_shard, shard, rendezvous, positions, [1e-6] * 9)
+            with suppress(Exception):
+                positions["pieces"] = 65535
 
     def step(self) -> None:
         """Make one random call; calls from inside calls go two deep."""
@@ -318,15 +315,11 @@ class Misuse:
         for action in (*self.functions, *self.classes):
             self.call(action, *self.arguments_for(action))
         deadline = time.monotonic() + seconds
-        others = [threading.Thread(target=self.repeat, args=(deadline,)) for _ in range(threads - 1)]
-        stopper = threading.Thread(target=self.stop_searches)
-        for thread in (*others, stopper):
-            thread.start()
-        self.repeat(deadline)
-        for thread in others:
-            thread.join()
-        self.ended.set()
-        stopper.join()
+        with ThreadPoolExecutor(threads + 1) as pool:
+            pool.submit(self.stop_searches)
+            for repeating in [pool.submit(self.repeat, deadline) for _ in range(threads)]:
+                repeating.result()
+            self.ended.set()
 
 
 def main(words: list[str]) -> int:

@@ -13,8 +13,8 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from tests.conftest import MateProblem
-from tests.positions import HANDS, HARD_MATE, MATSURI, MIDGAME, MOST_MOVES, SPARSE, flipped, random_boards
-from tests.programs import quickest
+from tests.positions import HANDS, HARD_MATE, MATSURI, MIDGAME, MOST_MOVES, SPARSE, flipped, random_boards, scatter
+from tests.programs import quickest, resident_megabytes
 from tests.shogi.slow_shogi import Position
 from tests.shogi.slow_shogi import other as opponent
 from usi_engine.api.mate_lines import is_mate
@@ -243,15 +243,12 @@ def test_an_enlarged_table_keeps_every_entry(sfen: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads memory in use from /proc")
 def test_small_problems_touch_a_small_part_of_a_large_table(mate_problems: list[MateProblem]) -> None:
-    def megabytes_in_use() -> int:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
-
-    before = megabytes_in_use()
+    before = resident_megabytes(os.getpid())
     solver = new_solver(512)
     for _plies, sfen, _solution in mate_problems[::5]:
         solver.solve(Board(sfen))
     solver.clear()
-    assert megabytes_in_use() - before < 128
+    assert resident_megabytes(os.getpid()) - before < 128
 
 
 @pytest.mark.parametrize(
@@ -381,20 +378,13 @@ def compare(board: Board) -> bool:
 
 def scattered(rng: random.Random) -> Board:
     """A random position: kings and pieces anywhere, random hands."""
+    kinds = ["P", "L", "N", "S", "G", "B", "R", "+P", "+L", "+N", "+S", "+B", "+R"]
     while True:
-        cells = rng.sample(range(81), rng.randint(6, 24))
-        letters = [rng.choice(["P", "L", "N", "S", "G", "B", "R", "+P", "+L", "+N", "+S", "+B", "+R"]) for _ in cells]
-        placed = {cell: rng.choice([letter, letter.lower()]) for cell, letter in zip(cells, letters, strict=True)}
-        placed[cells[0]] = "k"
-        if rng.random() < 0.8:
-            placed[cells[1]] = "K"
-        rows = ["".join(placed.get(9 * rank + file, "1") for file in range(9)) for rank in range(9)]
-        hands = "".join(f"{rng.randint(1, 2)}{letter}" for letter in "RBGSNLPrbgsnlp" if rng.random() < 0.25)
-        hands = hands.replace("1", "")
-        try:
-            return Board(f"{'/'.join(rows)} b {hands or '-'} 1")
-        except ValueError:
-            continue
+        pieces = [rng.choice([letter, letter.lower()]) for letter in rng.choices(kinds, k=rng.randint(4, 22))]
+        kings = ["k", "K"][: rng.choice([1, 2, 2, 2, 2])]
+        hands = "".join(letter * rng.randint(1, 2) for letter in "RBGSNLPrbgsnlp" if rng.random() < 0.25)
+        if board := scatter(rng, kings + pieces, hands, "b"):
+            return board
 
 
 @pytest.mark.parametrize("start", ["startpos", MATSURI, MOST_MOVES, MIDGAME, HANDS, *SPARSE])

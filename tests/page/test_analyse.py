@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from core_ext.board import Board
 from tests.page.conftest import OpenPage, Start
 from tests.page.test_analysis_page import said
-from tests.page.test_game import SIZES, faults_everywhere, is_laid_out
+from tests.page.test_game import SIZES, faults_everywhere, is_laid_out, move
 from tests.records.common import RECORDS
 from usi_engine import language
 from usi_engine.play.library import load
@@ -24,9 +24,8 @@ def analyse(start: Start, open_page: OpenPage) -> Page:
     return open_page(start(command="analyze", options=()))
 
 
-def move(page: Page, usi: str) -> None:
-    for square in (usi[:2], usi[2:4]):
-        page.locator(f'#analyseBoard [data-square="{square}"]').click()
+def play(page: Page, usi: str) -> None:
+    move(page, usi, "#analyseBoard")
     expect(page.locator(f'#analyseBoard [data-square="{usi[2:4]}"]')).to_have_class(re.compile("sb-last"))
 
 
@@ -50,10 +49,10 @@ def test_moves_and_variations(analyse: Page) -> None:
     """Moves make a tree, which can be walked, commented, promoted and cut."""
     page = analyse
     for usi in ("7g7f", "3c3d", "2g2f"):
-        move(page, usi)
+        play(page, usi)
     page.keyboard.press("ArrowLeft")
     current(page, "2 ☖P-3d")
-    move(page, "6g6f")
+    play(page, "6g6f")
     assert tree(page) == ["1 ☗P-7f", "2 ☖P-3d", "3 ☗P-2f", "3 ☗P-6f"]
     expect(page.locator("#tree .variation .chip")).to_have_text("3 ☗P-6f")
     page.get_by_label("Comment").fill("solid")
@@ -146,7 +145,7 @@ def test_layout(start: Start, open_page: OpenPage) -> None:
 def test_play_on(analyse: Page) -> None:
     """A game against a level from the position on the board."""
     page = analyse
-    move(page, "7g7f")
+    play(page, "7g7f")
     page.locator("summary").get_by_text("Load, save").click()
     page.locator("#playLevel").fill("0")
     page.get_by_role("button", name="Play on from here").click()

@@ -28,9 +28,9 @@ MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 WHOLE_GAME = ["7g7f", "4a4b", "8h3c+", "6a7b", "3c4b", "5a6b", "G*5b"]
 
 
-def move(page: Page, usi: str) -> None:
+def move(page: Page, usi: str, on: str = "#board") -> None:
     """Make a move by clicks; answer whether the piece promotes."""
-    board, name = page.locator("#board"), "hand" if usi[1] == "*" else "square"
+    board, name = page.locator(on), "hand" if usi[1] == "*" else "square"
     board.locator(f'[data-{name}="{usi[:2]}"]').click()
     board.locator(f'[data-square="{usi[2:4]}"]').click()
     if board.locator(".sb-question").is_visible():

@@ -283,15 +283,13 @@ def test_a_thread_that_scrambles_the_table_during_the_search() -> None:
             seed += 1
             scramble_table(table, now[0].copy(), 2, seed)
 
-    thread = threading.Thread(target=scramble)
-    thread.start()
-    try:
+    with ThreadPoolExecutor(1) as pool:
+        scrambling = pool.submit(scramble)
         for board in boards:
             now[0] = board
             worker.set_root(board)
             for depth in range(1, 7):
                 worker.search(depth, -INFINITE, INFINITE, 0, 20_000)
                 check_lines(worker, board)
-    finally:
         ended.set()
-        thread.join()
+        scrambling.result()

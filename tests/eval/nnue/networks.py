@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
-from core_ext.board import Board
 from core_ext.engine import Network
+from tests.positions import scatter
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import PROGRESS_SHAPE, WORD, NetworkFile, layer_shapes, pack_dense
 from usi_engine.usi.options import FV_SCALE
@@ -56,16 +55,14 @@ def scattered(seed: int, count: int) -> list[str]:
     """Return positions with all pieces anywhere, kings too, and many of them in the hands."""
     rng, found = random.Random(seed), list[str]()
     while len(found) < count:
-        squares = ["1"] * 81
-        places, hands = rng.sample(range(81), 40), ""
+        pieces, hands = ["K", "k"], ""
         in_hand, black = rng.choice((0.02, 0.1, 0.3, 1.0)), rng.choice((0.1, 0.5, 0.9))
-        for place, piece in zip(places, ["K", "k", *(8 * "PP" + "PPLLLLNNNNSSSSGGGGBBRR")], strict=True):
-            kind = piece if piece in "Kk" or rng.random() < black else piece.lower()
-            if piece not in "Kk" and rng.random() < in_hand:
+        for piece in 8 * "PP" + "PPLLLLNNNNSSSSGGGGBBRR":
+            kind = piece if rng.random() < black else piece.lower()
+            if rng.random() < in_hand:
                 hands += kind
             else:
-                squares[place] = kind if piece in "KkG" else f"+{kind}"
-        rows = "/".join("".join(squares[at : at + 9]) for at in range(0, 81, 9))
-        with suppress(ValueError):  # the king of the side that moved last is in check
-            found.append(Board(f"{rows} {rng.choice('bw')} {hands or '-'} 1").sfen())
+                pieces.append(kind if piece == "G" else f"+{kind}")
+        if board := scatter(rng, pieces, hands, rng.choice("bw")):
+            found.append(board.sfen())
     return found
