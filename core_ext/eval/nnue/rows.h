@@ -55,10 +55,39 @@ static inline void nnue_accumulate_tile(int16_t *out, const int16_t *in, int wid
         NNUE_STORE(out + i * NNUE_LANES16, sum[i]);
 }
 
+/* Replace `pairs` rows, a constant at each call, as most moves do. */
+static inline void nnue_replace_rows(int16_t *out, const int16_t *in, int width, const int16_t *rows,
+                                     const int32_t *removed, const int32_t *added, const int pairs)
+{
+    const int16_t *gone[2], *come[2];
+    NnueVector sum;
+    size_t at, i;
+    int k;
+    for (k = 0; k < pairs; k++) {
+        gone[k] = rows + (size_t)removed[k] * (size_t)width;
+        come[k] = rows + (size_t)added[k] * (size_t)width;
+    }
+    for (at = 0; at < (size_t)width; at += 32)
+        for (i = 0; i < 32; i += NNUE_LANES16) {
+            sum = NNUE_LOAD(in + at + i);
+            for (k = 0; k < pairs; k++)
+                sum = NNUE_ADD16(NNUE_SUB16(sum, NNUE_LOAD(gone[k] + at + i)), NNUE_LOAD(come[k] + at + i));
+            NNUE_STORE(out + at + i, sum);
+        }
+}
+
 static inline void nnue_accumulate(int16_t *out, const int16_t *in, int width, const int16_t *rows,
                                    const int32_t *removed, int removals, const int32_t *added, int additions)
 {
     int at = 0;
+    if (removals == 1 && additions == 1) {
+        nnue_replace_rows(out, in, width, rows, removed, added, 1);
+        return;
+    }
+    if (removals == 2 && additions == 2) {
+        nnue_replace_rows(out, in, width, rows, removed, added, 2);
+        return;
+    }
     for (; at + NNUE_ROW_TILE * NNUE_LANES16 <= width; at += NNUE_ROW_TILE * NNUE_LANES16)
         nnue_accumulate_tile(out + at, in + at, width, rows + at, removed, removals, added, additions, NNUE_ROW_TILE);
     for (; at < width; at += 32)
