@@ -1,7 +1,5 @@
 """AsyncEngine: calls, streams, cancellation."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

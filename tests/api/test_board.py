@@ -1,7 +1,5 @@
 """core_ext.board: moves, texts, refusals that change nothing; by python-chess's names: ends, copies, pickles."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """usi_engine.Engine and analyse: limits, results, threads, Ctrl-C; and the names of usi_engine."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """Misuse of the public API never crashes the interpreter: it raises an exception or returns a result."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle

@@ -1,7 +1,5 @@
 """Other USI engines as processes: results, and processes that die, hang or answer nonsense."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

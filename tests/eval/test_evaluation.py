@@ -1,7 +1,5 @@
 """The option EvalFile: networks, KPP weights, material; a network in the search and in the options; piece values."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

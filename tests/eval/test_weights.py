@@ -1,7 +1,5 @@
 """The file of KPP weights: round trip, damage, any header, refusals, size; the cache of unfolded ones."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

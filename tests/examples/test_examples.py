@@ -1,7 +1,5 @@
 """The engines of examples/ through USI, and the notebook."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys

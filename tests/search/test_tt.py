@@ -1,7 +1,5 @@
 """The transposition table: fields, replacement, torn entries, mate values; what a search stores; random content."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -1,7 +1,5 @@
 """Moves as CSA, KIF and KI2 text, against rsshogi, and read back; the board as SVG; sfen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from xml.etree import ElementTree

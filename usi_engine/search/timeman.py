@@ -10,8 +10,6 @@ All times are milliseconds since the clock of this move started. The options hav
 - RoundUpToFullSecond: on clocks that count whole seconds, rounded down, use up the second that has begun.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Random networks of any architecture, and positions that exercise their features and selectors."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Sources: YaneuraOu's source/eval/nnue, its architectures/README.md and the text in the header of a file.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The value of networks: against the plain reference, incremental against full sums, bounds; kernels against numpy."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """nn.bin: names and texts of architectures, round trips, published hashes, refusals in one line, damaged files."""
 
-from __future__ import annotations
-
 import io
 import os
 import struct

@@ -5,8 +5,6 @@ and shuffles each group. The order depends only on the seed and the epoch, so tr
 several processes share the batches.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import mmap

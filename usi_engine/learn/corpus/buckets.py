@@ -1,7 +1,5 @@
 """Temporary files of a corpus that is being built. An interrupted run resumes with them."""
 
-from __future__ import annotations
-
 import operator
 import os
 import time

@@ -7,8 +7,6 @@ shuffled and appended to the corpus. Memory is needed for one bucket and some ch
 Several processes may work on the chunks; the corpus does not depend on their number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Winning chances of positions: smoothed scores, what a position teaches, and how well a model agrees with it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log
 from typing import Any

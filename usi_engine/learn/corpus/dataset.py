@@ -1,7 +1,5 @@
 """A data set of PyTorch: the positions of files, converted and shuffled."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

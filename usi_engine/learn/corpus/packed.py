@@ -10,8 +10,6 @@ All numbers are little-endian, scores are centipawns for the side to move.
            move u16, visits u16
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -9,8 +9,6 @@ A block is MAGIC and three streams, each with the length of its xz data (u64, li
             varint: 7 bits a byte, the lowest first. A move without a score counts as one of minus the score before.
 """
 
-from __future__ import annotations
-
 import lzma
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Positions of files with their labels, one after the other or as a data set of PyTorch."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator

@@ -3,8 +3,6 @@
 A file is read in chunks, which are small and cheap to read; another process may decode the items of a chunk.
 """
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import re
