@@ -6,7 +6,7 @@ import pytest
 
 from core_ext.engine import MATE_BOUND
 from tests.analysis.common import explained, japanese, judged, judgement, mating
-from tests.positions import MATE_IN_ONE
+from tests.positions import MATE_IN_ONE, described_rows
 from tests.records.common import TWO_PIECES, valued
 from usi_engine.analysis.analyst import EFFORT, SMALL_EFFORT, confirm
 from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accuracy, judge, percent, totals, weigh
@@ -186,35 +186,9 @@ def test_threats(sfen: str, line: str, expected: str | None) -> None:
     assert threatens(load_core().board(sfen), line.split()) == expected
 
 
-# The second move is bad: the better line of the position before it, what follows it, the sentences.
-BAD_MOVES = [
-    ("sfen 4k4/9/9/2r1g4/9/9/9/9/4K4 w N 1 moves 5a4a", "7d7h", "N*6f 7d7e 6f5d 7e7f",
-     ["Allows ☗N*6f, a fork of rook and gold.", "Loses a gold."], ["☗６六桂（飛車・金の両取り）を許した", "金損"]),
-    ("sfen 4k4/9/9/9/9/9/6r2/9/K3P4 b G 1 moves 9i8i", "G*4i", "3g3i+",
-     ["Allows ☖R-3i+, which ☗G*4i prevents."], ["☖３九飛成（☗４九金なら防げた）を許した"]),
-    ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Gg 1 moves G*9a", "5i6i", "G*5h",
-     ["Allows ☖G*5h, which takes 4 squares from the king."], ["☖５八金（玉の逃げ場を4つ奪う手）を許した"]),
-    ("sfen 4k1l2/9/9/9/9/9/9/9/K8 b 2Gg 1 moves G*1a", "G*3h", "G*3g",
-     ["Allows ☖G*3g, a square that ☗G*3h guards."], ["☖３七金（☗３八金なら守れたマス）を許した"]),
-    ("sfen 4k4/9/9/9/9/9/9/9/R3K4 b g 1 moves 5i4i", "5i5h", "G*8h",
-     ["Allows ☖G*8h, which attacks the rook."], ["☖８八金（飛車取りになる手）を許した"]),
-    ("sfen 4k4/9/9/9/9/9/4p4/9/4K4 b Rg 1 moves 5i6i", "R*5e", "G*1a",
-     ["Misses ☗R*5e, which gives check."], ["☗５五飛（王手になる手）を逃した"]),
-    ("sfen 4k4/9/9/9/9/9/9/4G4/K8 b g 1 moves 5h5i", "9i8i", "G*5g",
-     ["Allows ☖G*5g, which was prevented before."], ["☖５七金（それまでは防げていた手）を許した"]),
-    ("sfen l3k4/9/p8/9/P8/9/9/9/4K4 b - 1 moves 9e9d", "5i5h", "9c9d",
-     ["Allows ☖Px9d, which takes the pawn."], ["☖同歩（歩を取る手）を許した"]),
-    ("sfen 4k4/9/9/4p4/4S4/9/9/9/4K4 b - 1 moves 5i4i", "5e6f", "5a4a",
-     ["Misses ☗S-6f, which saves the silver."], ["☗６六銀（銀取りをかわす手）を逃した"]),
-    ("sfen 4k4/9/2g6/9/2s6/9/9/9/4K3R b - 1 moves 1i1e", "5i5h", "7c7d",
-     ["Allows ☖G-7d, which guards the silver."], ["☖７四金（銀にヒモを付ける手）を許した"]),
-    ("sfen 4k4/9/9/9/9/5p3/9/9/4K4 b G 1 moves G*9a", "5i6i", "4f4g+",
-     ["Allows ☖P-4g+, which promotes near the king."], ["☖４七歩成（玉の近くで成る手）を許した"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text, better, reply, english, in_japanese", BAD_MOVES)
+@pytest.mark.parametrize("text, better, reply, english, in_japanese", described_rows("bad_moves.jsonl"))
 def test_sentences(text: str, better: str, reply: str, english: list[str], in_japanese: list[str]) -> None:
+    """The last move is bad: the better line of the position before it, what follows it."""
     game = judged(text, valued(500, *better.split()), valued(600, *reply.split()))
     assert explained(game) == english
     with japanese():

@@ -9,6 +9,7 @@ import pytest
 from core_ext import processor
 from core_ext.board import Board
 from tests.conftest import NewWorker
+from tests.positions import described_rows
 from usi_engine.core import load_core
 from usi_engine.evaluation.kpp_file import load_weights, read_blocks
 from usi_engine.files import KeptRows
@@ -63,20 +64,7 @@ def test_options_come_from_a_file_and_python_calls_do_the_same(few_games: Path, 
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("[train", "Expected"),
-        ("[trian]", "unknown 'trian'; did you mean 'train'?"),
-        ("train = 3", "expected a table [train]"),
-        ("[train]\nepoch = 3", "unknown 'epoch'; did you mean 'epochs'?"),
-        ("[train]\ncheckpoint_minutes = 3", "unknown 'checkpoint_minutes'"),
-        ("[train]\nepochs = 3", "train: corpus, --out expected"),
-        ("[train]\nout = 'a.kpp'\ncorpus = 'b'\nepochs = 0.5", "--epochs: '0.5' is not a whole number from 1 to 1000"),
-        ("[train]\nout = 'a.kpp'\ncorpus = 'b'\nresults = [0, true]", "--results: 'True' is not a number from 0 to 1"),
-        ("[train]\nout = 'a.kpp'\ncorpus = 'b'\nepochs = [1]", "--epochs: '[1]' is not"),
-        ("a = " + "[" * 9999, "recursion"),
-        (None, "No such file"),
-    ],
+    ("text", "fault"), [*described_rows("learn_options.jsonl"), ("a = " + "[" * 9999, "recursion")]
 )
 def test_a_bad_file_of_options_is_named(
     text: str | None, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

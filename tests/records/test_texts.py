@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from core_ext.board import Board
+from tests.positions import described_rows
 from tests.records.common import MOVES, RECORDS, game_of, items_of
 from usi_engine import language
 from usi_engine.records import csa, jkf, kif, position, usi_text
@@ -197,19 +198,7 @@ def test_comments_are_kept_by_the_letter(comment: str) -> None:
         assert [again.root.comment, again.main_line[0].comment, again.end.comment] == [comment] * 3
 
 
-@pytest.mark.parametrize(
-    ("words", "line", "again"),
-    [
-        ("60分 切れたら1分将棋", "$TIME_LIMIT:01:00+60", "1時間0分秒読み60秒"),
-        ("各１５分", "$TIME_LIMIT:00:15+00", "15分"), ("10分秒読み30秒加算5秒", "$TIME:600+30+5", None),
-        ("10分切れ負け", "$TIME_LIMIT:00:10+00", "10分"), ("0分+30秒", "$TIME_LIMIT:00:00+30", "0分秒読み30秒"),
-        ("1分30秒", "$TIME:90+0+0", None), ("15分切れたら10秒", "$TIME_LIMIT:00:15+10", "15分秒読み10秒"),
-        ("10分秒読み150秒", "$TIME:600+150+0", None),
-        ("10分 切れたら1手30秒", "$TIME_LIMIT:00:10+30", "10分秒読み30秒"),
-        ("5分（切れたら30秒）", "$TIME_LIMIT:00:05+30", "5分秒読み30秒"),
-        ("01:00+60", "$TIME_LIMIT:01:00+60", "1時間0分秒読み60秒"), ("むずかしい", "$持ち時間:むずかしい", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "line", "again"), described_rows("time_controls.jsonl"))
 def test_time_controls(words: str, line: str, again: str | None) -> None:
     record = csa.read("PI\n+\n+7776FU\n")
     record.header["持ち時間"] = words
@@ -221,21 +210,7 @@ def test_time_controls(words: str, line: str, again: str | None) -> None:
     assert control is None or control_of(words_of(control)) == control
 
 
-@pytest.mark.parametrize(
-    ("line", "members"),
-    [
-        ("7g7f", {}),
-        ("7g7f 3c3d 8h2b+", {"promote": True, "capture": "KA"}),
-        ("7g7f 3c3d 8h2b", {"promote": False, "capture": "KA"}),
-        ("7g7f 3c3d 8h2b+ 3a2b", {"same": True, "capture": "UM"}),
-        ("7g7f 3c3d 8h2b+ 3a2b B*4e", {}),
-        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves G*5i", {"relative": "H"}),
-        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves G*1e", {}),
-        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves 6i6h", {"relative": "U"}),
-        ("sfen 4k4/9/9/9/9/9/9/4G4/3G1K3 b G 1 moves 5h6h", {"relative": "M"}),
-        ("sfen 4k4/9/9/9/9/9/9/9/2GGG1K2 b - 1 moves 5i6h", {"relative": "R"}),
-    ],
-)
+@pytest.mark.parametrize(("line", "members"), described_rows("jkf_moves.jsonl"))
 def test_moves_of_jkf_say_what_the_position_tells(line: str, members: dict[str, Any]) -> None:
     move = json.loads(jkf.write(usi_text.read(line)))["moves"][-1]["move"]
     assert {key: value for key, value in move.items() if key not in ("color", "from", "to", "piece")} == members
