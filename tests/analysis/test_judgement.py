@@ -13,7 +13,7 @@ from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accu
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.page import page_data
 from usi_engine.analysis.reasons import pieces
-from usi_engine.analysis.tactics import Tactic, escapes, find_tactic, play_out, threatens
+from usi_engine.analysis.tactics import escapes, find_tactic, play_out, threatens
 from usi_engine.core import load_core
 from usi_engine.search.results import winning_chance
 
@@ -156,18 +156,10 @@ def test_what_is_won_back_later_is_said_apart() -> None:
     assert (found.balance, found.final) == (-9, -4)
 
 
-@pytest.mark.parametrize("sfen, line, expected", [
-    ("4k4/9/9/9/9/2r1g4/9/9/4K4 b N 1", "N*4h 7f7g 4h5f", None),  # no piece is attacked
-    ("4k4/9/9/2r1g4/9/9/9/9/4K4 b N 1", "N*6f 7d7e 6f5d", ("fork", ("R", "G"))),
-    ("4k4/9/9/2r1g4/9/9/9/9/4K4 b N 1", "N*6f 7d7e 5i5h", None),  # nothing is taken
-    ("4k4/9/9/2rpg4/3p5/9/9/9/4K4 b N 1", "N*6f 6e6f 5i5h", None),  # it is taken
-    ("4k4/4s4/9/9/9/9/9/9/4K4 b L 1", "L*5e 5a4a 5e5b+", ("pin", ("S", "K"))),
-    ("9/4s4/4r3k/9/9/9/9/9/4K4 b L 1", "L*5e 5c6c 5e5b+", ("skewer", ("R", "S"))),
-    ("4k4/9/9/4s4/9/9/9/9/4R3K b - 1", "5i5d 5a4a", ("hanging", ("S",))),
-    ("4k4/9/4l4/4s4/9/9/9/9/4R3K b - 1", "5i5d 5c5d", None),  # guarded
-])  # fmt: skip
-def test_tactics(sfen: str, line: str, expected: Tactic | None) -> None:
-    assert find_tactic(load_core().board(sfen), line.split()) == expected
+@pytest.mark.parametrize(("name", "sfen", "line", "expected"), described_rows("tactics.jsonl"))
+def test_tactics(name: str, sfen: str, line: str, expected: list[str] | None) -> None:
+    found = find_tactic(load_core().board(sfen), line.split())
+    assert (found and [found[0], [*found[1]]]) == expected, name
 
 
 def test_squares_of_a_king() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from core_ext.board import Board
+from tests.positions import described_rows
 from tests.records.common import valued
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.suite import Problem, SuiteError, attempt, main, read_problem
@@ -17,21 +18,11 @@ MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 
 
-@pytest.mark.parametrize(
-    "line, moves, name",
-    [
-        (f"{START}\t7g7f", ("7g7f",), ""),
-        (f"{START}\t7g7f|2g2f\tfirst\t12", ("7g7f", "2g2f"), "first"),
-        (f'{START} bm 7g7f 2g2f; id "a name";', ("7g7f", "2g2f"), "a name"),
-        (f"sfen {START} 7g7f", ("7g7f",), ""),
-        (f"position sfen {START} 7g7f 2g2f", ("7g7f", "2g2f"), ""),
-        ("startpos moves 7g7f 3c3d bm 2g2f;", ("2g2f",), ""),
-    ],
-)
-def test_forms_of_a_line(line: str, moves: tuple[str, ...], name: str) -> None:
+@pytest.mark.parametrize(("line", "moves", "name"), described_rows("suite_lines.jsonl"))
+def test_forms_of_a_line(line: str, moves: list[str], name: str) -> None:
     problem = read_problem(line)
     assert problem is not None
-    assert (problem.moves, problem.avoid, problem.name) == (moves, False, name)
+    assert ([*problem.moves], problem.avoid, problem.name) == (moves, False, name)
 
 
 def test_moves_to_avoid_and_lines_without_a_problem() -> None:

@@ -20,7 +20,7 @@ from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import Program
 from tests.eval.nnue.networks import random_network
-from tests.positions import MATE_IN_ONE, MOST_MOVES
+from tests.positions import MATE_IN_ONE, MOST_MOVES, described_rows
 from tests.programs import ENGINE, ROOT, output_of, quickest, run_command, run_engine
 from tests.shogi.slow_shogi import START
 from usi_engine import memory
@@ -152,20 +152,7 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
     assert b"??" in written.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["bogus"], "unknown command 'bogus'"),
-        (["perft", "x"], "perft needs a depth from 1 to 64, not 'x'"),
-        (["position sfen 9/9 b - 1", "d"], "position refused: "),
-        (["b\nog"], "unknown command 'b\\x0aog'"),
-        (["pley"], "unknown command 'pley'; did you mean 'play'?"),
-        (["isready", "go", "depth", "2", "moves", "7g7f"], "moves does not know the word '7g7f'"),
-        (["go", "depth", "x"], "go depth needs a number of 1 or more, not 'x'"),
-        (["go", "searchmoves", "7g7f", "5e5d", "depth", "2"], "illegal move: '5e5d'"),
-        (["setoption name Thread value 2", "d"], "no option is named 'Thread'; did you mean 'Threads'?"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), described_rows("refused_usi.jsonl"))
 def test_unknown_arguments(
     arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

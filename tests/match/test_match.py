@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.positions import described_rows
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
 from usi_engine.files import KeptRows
@@ -292,26 +293,7 @@ def test_a_network_that_an_option_names_is_a_condition(tmp_path: Path) -> None:
     assert before[1] == before[2] != after[1] == after[2] and before[3:] == after[3:] == ["", ""]
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["none/here", sys.executable, "--nodes", "1"], "no program 'none/here'"),
-        (["usi_engine", "--nodes", "1"], "name two or more engines"),
-        (["usi_engine", "usi_engine", "--nodes", "1"], "two engines are called 'usi_engine'"),
-        (["A=", "usi_engine", "--nodes", "1"], "the command of an engine is empty"),
-        (["A=usi_engine '", "usi_engine", "--nodes", "1"], "A=usi_engine ': No closing quotation"),
-        (["usi_engine", "B=usi_engine", "--option", "Hash", "--nodes", "1"], "--option: 'Hash' is not NAME=VALUE"),
-        (["usi_engine", "B=usi_engine", "--nodes", "B:1"], "give a limit of the moves of usi_engine: --time"),
-        (["usi_engine", "B=usi_engine", "--nodes", "C:1"], "--nodes: 'C:1' is not a whole number from 1"),
-        (["usi_engine", "B=usi_engine", "--time", "9", "--nodes", "1"], "--time 9: there is another limit"),
-        (["usi_engine", "B=usi_engine", "--time", "9", "--elo1", "-1"], "--elo1 -1: expected more than --elo0 0"),
-        (["A=a", "B=b", "--openings", "none.sfen", "--nodes", "1"], "no program 'a'"),
-        (["usi_engine", "B=usi_engine", "--openings", "none.sfen", "--nodes", "1"], "none.sfen: "),
-        (["usi_engine", "B=usi_engine", "--games", "802", "--nodes", "1"], "400 openings make 800 games, not 802"),
-        (["usi_engine", "B=usi_engine", "--tune", "Threads=1", "--nodes", "1"], "--tune plays a single engine"),
-        (["usi_engine", "--tune", "Threads=x", "--nodes", "1"], "'x' is not a number from 0"),
-    ],
-)
+@pytest.mark.parametrize(("words", "text"), described_rows("refused_match.jsonl"))
 def test_wrong_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], text: str) -> None:
     """Nothing is begun."""
     with suppress(SystemExit):
