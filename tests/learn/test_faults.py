@@ -1,4 +1,4 @@
-"""Damaged files, a full disk, commands that are refused: one line, an exit status, and nothing destroyed."""
+"""Damaged files, commands that are refused: one line, an exit status, and nothing destroyed."""
 
 import gzip
 import lzma
@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -50,12 +49,6 @@ def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
         return said
 
     return refused
-
-
-@pytest.fixture
-def corpus(teacher: Path, tmp_path: Path) -> Path:
-    build_corpus([teacher], tmp_path / "corpus", every=5)
-    return tmp_path / "corpus"
 
 
 # ---- positions ----
@@ -183,52 +176,7 @@ def test_scores_of_any_size_are_accepted(tmp_path: Path) -> None:
     assert "line 2: not a score" in card["first_broken"]
 
 
-# ---- a full disk ----
-
-# Writing beyond a limit on the size of files fails as on a full disk.
-LIMITED = """
-import resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-from usi_engine.learn.command import main, run
-sys.exit(main(sys.argv[2:]))
-"""
-
-
-def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
-    """Run a command while no file can grow beyond `room` bytes; return its exit status and message."""
-    command = [sys.executable, "-B", "-c", LIMITED, str(room), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
-    return done.returncode, done.stderr
-
-
-def files_below(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
-@pytest.mark.parametrize(
-    ("room", "arguments"),
-    [
-        (20000, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),
-        (300, ["selfplay", "--out", "OUT.tsv", "--games", "3", "--nodes", "20", "--weights", "material"]),
-        (300, ["selfplay", "--out", "OUT.games", "--games", "9", "--nodes", "20", "--weights", "material"]),
-        (300, ["rescore", "GAMES", "--out", "OUT.tsv", "--nodes", "20", "--weights", "material"]),
-        (300, ["off-game", "GAMES", "--out", "OUT.tsv", "--nodes", "20", "--weights", "material"]),
-        (300, ["export", "GAMES", "--out", "OUT.psv"]),
-    ],
-)
-def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arguments: list[Any]) -> None:
-    """One line names the file; the old corpus stays, and no temporary file."""
-    before = files_below(corpus)
-    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in (".tsv", ".psv", ".kpp", ".games")}
-    places = {"GAMES": teacher, "CORPUS": corpus, **outputs}
-    status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
-    assert (status, said.count("\n")) == (2, 1), said
-    assert "File too large" in said and str(tmp_path) in said
-    assert files_below(corpus) == before
-    assert not [path for path in files_below(tmp_path) if path.suffix in (".part", ".tmp")]
-    assert arguments[0] in ("selfplay", "rescore", "off-game") or not any(path.exists() for path in outputs.values())
+# ---- folders and outputs ----
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking")

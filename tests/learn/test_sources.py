@@ -20,7 +20,7 @@ from usi_engine.learn.corpus.sources import GameSource
 from usi_engine.learn.game import LARGEST_SCORE, START, ScoredGame, SourceError, parse_game_line, parse_line
 from usi_engine.records import csa
 from usi_engine.records.faults import Fault
-from usi_engine.records.formats import FORMATS, SUFFIXES, decoded
+from usi_engine.records.formats import FORMATS, SUFFIXES
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 CSA = "V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
@@ -79,14 +79,6 @@ def test_csa_and_packed_sfen_give_the_same_positions(tmp_path: Path) -> None:
     assert (games[0].moves, games[0].scores, games[0].result) == (MOVES, [54, 30, 12], 1)
     assert [(game.moves, game.result) for game in packed] == [([move], 1) for move in MOVES]
     assert list(positions_of(packed)["key"]) == list(positions_of(games)["key"])
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
-def test_text_of_records_may_be_utf_8_or_shift_jis(tmp_path: Path, encoding: str) -> None:
-    for name in ("game.csa", "game.kif"):
-        text = decoded((RECORDS / name).read_bytes())
-        (tmp_path / name).write_bytes(text.encode(encoding))
-        assert [len(game.moves) for game in read_games(tmp_path / name)] == [20]
 
 
 def test_every_format_of_records_gives_the_same_game(tmp_path: Path) -> None:

@@ -86,6 +86,13 @@ def network(folder: Path) -> None:
 GAME = str(RECORDS / "game.kif")
 BOOK = ["build", GAME, "--min-games", "1", "--out"]
 SEARCH = ["--nodes", "50", "--positions", "2", "--hash", "1", "--eval", "material"]
+
+
+def remaking(folder: Path) -> list[str]:
+    return [str(folder / "games.tsv"), "--out", str(folder / "out.tsv"), *PLAYER]
+
+
+PLAYER = ["--nodes", "20", "--weights", "material"]
 # Writers by name: they write into a folder; commands return an exit status.
 WRITERS: dict[str, Callable[[Path], int | None]] = {
     "record": lambda folder: convert([GAME, "--out", str(folder / "game.csa")]),
@@ -99,11 +106,17 @@ WRITERS: dict[str, Callable[[Path], int | None]] = {
     "trained weights": lambda folder: learn(
         ["train", str(folder.parent / "corpus"), "--out", str(folder / "out.kpp"), "--network", "P", "--epochs", "1"]
     ),
+    "self-play": lambda folder: learn(["selfplay", "--games", "3", "--out", str(folder / "out.tsv"), *PLAYER]),
+    "packed self-play": lambda folder: learn(["selfplay", "--games", "9", "--out", str(folder / "out.games"), *PLAYER]),
+    "rescore": lambda folder: learn(["rescore", *remaking(folder)]),
+    "off-game": lambda folder: learn(["off-game", *remaking(folder)]),
     "packed games": lambda folder: learn(["export", str(folder / "games.tsv"), "--out", str(folder / "out.psv")]),
 }
 # What a stopped run keeps for the next one.
 KEPT = {
     "searched book": {"book.db.journal"},
+    **{name: {"out.tsv"} for name in ("self-play", "rescore", "off-game")},
+    "packed self-play": {"out.games"},
     "trained weights": {"out.kpp.run/checkpoint.npz", "out.kpp.run/curve.json"},
 }
 

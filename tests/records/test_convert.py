@@ -1,6 +1,5 @@
 """`usi_engine convert`."""
 
-import errno
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -117,19 +116,6 @@ def test_a_file_is_as_readable_as_others(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "other").touch()
     assert main([GAME, "--out", str(tmp_path / "out.csa")]) == 0
     assert (tmp_path / "out.csa").stat().st_mode == (tmp_path / "other").stat().st_mode
-
-
-def test_an_error_names_the_file_and_no_temporary_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def replace(source: str, target: Path) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", source, None, str(target))
-
-    monkeypatch.setattr("os.replace", replace)
-    out = tmp_path / "out.csa"
-    assert main([str(RECORDS / "game.kif"), "--out", str(out)]) == 2
-    assert capsys.readouterr().err == f"{out}: Permission denied\n"
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_record_that_cannot_be_written_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
