@@ -206,11 +206,8 @@ def test_faults_do_not_stop_the_other_games(tmp_path: Path, capsys: pytest.Captu
     printed = capsys.readouterr()
     assert "broken.kif, line 15, move 7: not a move" in printed.err
     assert "illegal.csa, line 22, move 7: illegal move" in printed.err
-    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [
-        "games-1.html",
-        "games-2.html",
-        "index.html",
-    ]
+    names = sorted(path.name for path in (tmp_path / "pages").iterdir())
+    assert names == ["games-1.html", "games-2.html", "index.html"]
     assert main([str(GAME), "--eval", "none.kpp"]) == 2
     assert "none.kpp" in capsys.readouterr().err
 
@@ -269,17 +266,7 @@ def test_commands_need_no_numpy() -> None:
 
 
 def test_variations_are_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        str(RECORDS / "variations.kifu"),
-        "--nodes",
-        "50",
-        "--eval",
-        "material",
-        "--hash",
-        "1",
-        "--kif",
-        str(tmp_path / "a.kif"),
-    ]
+    words = [str(RECORDS / "variations.kifu"), "--nodes", "50", *QUICK[2:], "--kif", str(tmp_path / "a.kif")]
     assert main([*words, "--variations"]) == 0
     text = capsys.readouterr().out
     assert text.count("variation at move") == 6

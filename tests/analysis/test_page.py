@@ -14,13 +14,7 @@ from tests.analysis.common import japanese, judged, mating, page_json, three_mov
 from tests.positions import described_rows
 from tests.records.common import RECORDS, searched, valued
 from usi_engine.analysis.analyze import main
-from usi_engine.analysis.formations import (
-    Formation,
-    find_formation,
-    formation_headers,
-    formations,
-    name_formations,
-)
+from usi_engine.analysis.formations import Formation, find_formation, formation_headers, formations, name_formations
 from usi_engine.analysis.judgement import GRADES
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.page import page_data, page_text

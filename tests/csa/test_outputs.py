@@ -20,16 +20,6 @@ from tests.programs import ROOT
 from tests.scripted_engine import scripted
 from usi_engine.csa import background, command
 from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
-from usi_engine.csa.command import (
-    Outputs,
-    main,
-    make_settings,
-    print_line,
-    read_address,
-    read_arguments,
-    read_options,
-    read_password,
-)
 from usi_engine.csa.record import RunningRecord
 from usi_engine.records.games import load_games
 
@@ -39,7 +29,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/full")
 def test_a_log_on_a_full_disk(runner: ClientRunner, capsys: pytest.CaptureFixture[str]) -> None:
     """The client says so once and plays on."""
-    outputs = Outputs(Path("/dev/full"))
+    outputs = command.Outputs(Path("/dev/full"))
     runner.log = outputs.log
     run = runner.play(["7g7f"], game("+7776FU", "win"))
     assert run.client.tally == {"win": 1}
@@ -103,9 +93,9 @@ def test_output_without_a_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_text_of_others(capsys: pytest.CaptureFixture[str]) -> None:
     """Controls and marks of direction are escaped, letters are not; long text is cut."""
-    print_line("棋譜　☗７六歩 \x1b[2J\x9b\x07\u202e\u2028\r\nnext")
+    command.print_line("棋譜　☗７六歩 \x1b[2J\x9b\x07\u202e\u2028\r\nnext")
     assert capsys.readouterr().out == "棋譜　☗７六歩 \\x1b[2J\\u009b\\x07\\u202e\\u2028\\x0d\nnext\n"
-    print_line("x" * 60_000)
+    command.print_line("x" * 60_000)
     assert len(capsys.readouterr().out) < 1100
 
 
@@ -115,7 +105,7 @@ def test_the_password_is_taken_out_of_the_environment(
     """An engine would inherit it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SECRET", "hidden")
-    assert main(["host", "--user", "us", "--password-env", "SECRET", "--engine", "none/here"]) == 1
+    assert command.main(["host", "--user", "us", "--password-env", "SECRET", "--engine", "none/here"]) == 1
     assert "does not start" in capsys.readouterr().err
     assert "SECRET" not in os.environ
 
@@ -219,20 +209,20 @@ LEAST = ["host", "--user", "us", "--password", "secret"]
      ("[::1]:4000", ("::1", 4000)), ("[::1]", ("::1", 4081))],
 )  # fmt: skip
 def test_addresses(text: str, address: tuple[str, int]) -> None:
-    assert read_address(text) == address
+    assert command.read_address(text) == address
 
 
 @pytest.mark.parametrize("text", ["host:port", "host:99999", "::1", "", ":4081"])
 def test_bad_addresses(text: str) -> None:
     with pytest.raises(command.UsageError, match=rf"^'{text}' is not HOST"):
-        read_address(text)
+        command.read_address(text)
 
 
 def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "hidden")
     words = ["host", "--user", "us", "--password-env", "SECRET", "--game", "floodgate-300-10F"]
-    assert read_password(read_arguments(words)) == "floodgate-300-10F,hidden"
-    assert read_password(read_arguments(LEAST)) == "secret"
+    assert command.read_password(command.read_arguments(words)) == "floodgate-300-10F,hidden"
+    assert command.read_password(command.read_arguments(LEAST)) == "secret"
 
 
 @pytest.mark.parametrize(
@@ -249,17 +239,17 @@ def test_bad_arguments(
     words: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)  # the folder of records is made before the engine starts
-    assert main([*LEAST, *words]) == 1
+    assert command.main([*LEAST, *words]) == 1
     assert reason in capsys.readouterr().err
 
 
 def test_options_and_settings() -> None:
     words = ["--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "31"]
-    chosen = read_arguments([*LEAST, *words])
-    assert read_options(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
-    assert make_settings(chosen).keep_alive == 31.0
+    chosen = command.read_arguments([*LEAST, *words])
+    assert command.read_options(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
+    assert command.make_settings(chosen).keep_alive == 31.0
     with pytest.raises(SystemExit):
-        read_arguments([*LEAST, "--option", "Threads"])
+        command.read_arguments([*LEAST, "--option", "Threads"])
 
 
 OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # set by make sanitize

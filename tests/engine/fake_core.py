@@ -172,12 +172,7 @@ class ScriptedSolver:
     """A mate solver with the script's solution."""
 
     def __init__(
-        self,
-        script: Script,
-        megabytes: int,
-        stop: StopToken,
-        count_all_interpositions: bool = False,
-        threads: int = 1,
+        self, script: Script, megabytes: int, stop: StopToken, count_all_interpositions: bool = False, threads: int = 1
     ) -> None:
         self.script, self.stop, self.nodes, self.hashfull, self.threads = script, stop, 1234, 5, threads
         self.proved_shortest = False
@@ -201,9 +196,4 @@ def make_core(script: Script) -> Core:
     """Return a Core that follows this script."""
     types = {"worker": ScriptedWorker, "table": ScriptedTable, "mate_solver": ScriptedSolver}
     scripted: Any = {name: partial(kind, script) for name, kind in types.items()}
-    return Core(
-        board=Board,
-        stop_token=StopToken,
-        set_tunable=script.constants.__setitem__,
-        **scripted,
-    )
+    return Core(board=Board, stop_token=StopToken, set_tunable=script.constants.__setitem__, **scripted)

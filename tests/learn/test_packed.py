@@ -15,6 +15,7 @@ from core_ext.board import Board
 from core_ext.corpus import GameReader
 from tests.damage import accepted, random_flips
 from tests.learn.helpers import build_corpus, items_of, random_game, read_games
+from tests.positions import MOST_MOVES
 from usi_engine.learn import game_file
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import ChunkTask, new_reader, read_chunk
@@ -175,15 +176,13 @@ def test_games_without_scores_say_so(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == said
 
 
-# The most legal moves that a position can have.
-MANY = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"
-
-
 def some_games() -> list[ScoredGame]:
     """Random games with scores of all sizes, some moves without one, and places that need more than a byte."""
     rng = random.Random(3)
     games = [parse_game_line(random_game(seed, 90)) for seed in range(20)]
-    games += (ScoredGame(MANY, [move], [None], 1, "x") for move in rng.sample(Board(MANY).legal_moves(), 30))
+    games += (
+        ScoredGame(MOST_MOVES, [move], [None], 1, "x") for move in rng.sample(Board(MOST_MOVES).legal_moves(), 30)
+    )
     for game in games:
         scores = [None if rng.random() < 0.2 else rng.choice([rng.randint(-99, 99), -32767, 32767]) for _ in game.moves]
         game.scores[:] = scores

@@ -72,8 +72,7 @@ def test_csa_in_shift_jis(
 
 
 @pytest.mark.parametrize(
-    ("limit", "line"),
-    [("30分", "$TIME_LIMIT:00:30+30"), ("30分+10秒", "$TIME_LIMIT:00:30+10\n$秒読み:30秒")],
+    ("limit", "line"), [("30分", "$TIME_LIMIT:00:30+30"), ("30分+10秒", "$TIME_LIMIT:00:30+10\n$秒読み:30秒")]
 )
 def test_byoyomi_and_date_of_kif(limit: str, line: str, tmp_path: Path) -> None:
     text = f"持ち時間：{limit}\n秒読み：30秒\n対局日：2020/01/01\n手合割：平手\n   1 ７六歩(77)\n"

@@ -18,13 +18,7 @@ from tests.positions import data_rows, described_rows
 from usi_engine.evaluation.architecture import Architecture, format_text, parse_name, parse_text
 from usi_engine.evaluation.load import load_network
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.evaluation.network_file import (
-    LARGEST_FILE,
-    parse_network,
-    read_network,
-    stack_size,
-    write_network,
-)
+from usi_engine.evaluation.network_file import LARGEST_FILE, parse_network, read_network, stack_size, write_network
 
 SMALL = parse_name("NNUE_kp_64x2_8_8")
 NAMES = ["NNUE_kp_64x2_8_8", "NNUE_ka2_64x2_9_96", "SFNN_kp_64_7_16", "SFNN_ka2_64_8_8_k3k3_progress2"]
