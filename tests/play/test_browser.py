@@ -19,6 +19,7 @@ import pytest
 
 from tests.engine.fake_core import Script, make_core
 from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
+from tests.positions import described_rows
 from tests.programs import INTERRUPTIBLE, ROOT
 from usi_engine.analysis.page import read
 from usi_engine.core import CoreError
@@ -35,15 +36,9 @@ from usi_engine.records.tree import Record
 from usi_engine.rules import End
 from usi_engine.usi.protocol import STARTPOS, Go
 
-TERMS = {
-    "level": 3,
-    "side": "black",
-    "handicap": "even",
-    "minutes": [0, 0],
-    "byoyomi": 0,
-    "increment": 0,
-    "names": ["", ""],
-}
+# What a new game is made of.
+TERMS = {"level": 3, "side": "black", "handicap": "even", "names": ["", ""]}
+TERMS |= {"minutes": [0, 0], "byoyomi": 0, "increment": 0}
 JSON = {"Content-Type": "application/json"}
 
 
@@ -218,40 +213,10 @@ def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
     assert data["states"]["play"] == state
 
 
-@pytest.mark.parametrize(
-    ("action", "values", "message"),
-    [
-        ("move", {"move": "7g7e"}, "'7g7e': "),
-        ("move", {"move": 5}, "'5' is neither"),
-        ("move", {"move": "7g7f", "ply": 1}, "the position has changed"),
-        ("move", {"move": "7g7f", "line": 7}, "the position has changed"),
-        ("take_back", {}, "no move to take back"),
-        ("declare", {}, "cannot be declared"),
-        ("new", TERMS | {"level": 21}, "level cannot be '21'"),
-        ("new", TERMS | {"level": True}, "level"),
-        ("new", TERMS | {"side": "green"}, "'green'"),
-        ("new", TERMS | {"side": []}, "side"),
-        ("new", TERMS | {"handicap": "all"}, "'all'"),
-        ("new", TERMS | {"minutes": None}, "minutes"),
-        ("new", TERMS | {"byoyomi": -1}, "byoyomi"),
-        ("new", TERMS | {"increment": float("nan")}, "increment"),
-        ("new", TERMS | {"minutes": [1, 2, 3]}, "minutes cannot be '[1, 2, 3]'"),
-        ("new", TERMS | {"names": ["a\nb", ""]}, "names"),
-        ("new", TERMS | {"start": "startpos moves 7g7e"}, "illegal move"),
-        ("new", TERMS | {"start": "4k4/9/4P4/9/4P4/9/9/9/4K4 b - 1"}, "two pawns on file 5"),
-        ("new", TERMS | {"start": "4k4/4G4/9/9/9/9/9/9/4K4 b - 1"}, "could capture the king"),
-        ("new", TERMS | {"start": "9/9/9/9/9/9/9/9/4K4 b - 1"}, "White has no king"),
-        ("analyse/check", {"sfen": "4k4/9/9/9/9/9/9/9/9 w - 1"}, "Black has no king"),
-        ("analyse/check", {"sfen": "4k4/4G4/9/9/9/9/9/9/4K4 b - 1"}, "the side to move could capture the king"),
-        ("analyse/check", {}, "an sfen has 3 or 4 fields"),
-        ("open", {"name": "../preferences"}, "there is no game '../preferences'"),
-        ("games/delete", {"name": []}, "there is no game '[]'"),
-        ("preferences/set", {"pieces": "runes"}, "pieces cannot be 'runes'"),
-    ],
-)
+@pytest.mark.parametrize(("action", "values", "message"), described_rows("refused_actions.jsonl"))
 def test_refused_actions_change_nothing(pages: Pages, action: str, values: dict[str, Any], message: str) -> None:
     before = pages.shared.state()
-    assert message in pages.act(action, **values)
+    assert message in pages.act(action, **(TERMS | values if action == "new" else values))
     assert pages.shared.state() == before
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from core_ext.board import Board
+from tests.positions import described_rows
 from usi_engine.columns import cells
 from usi_engine.play import words
 from usi_engine.play.moves import read_move
@@ -13,19 +14,7 @@ from usi_engine.play.screen import Cell, Screen, has_kanji
 from usi_engine.rules import MoveError
 
 
-@pytest.mark.parametrize(
-    ("line", "command", "rest"),
-    [
-        ("undo", "undo", ""), ("UNDO", "undo", ""), ("ｕｎｄｏ", "undo", ""), ("待った", "undo", ""),
-        ("まった", "undo", ""),
-        ("投了", "resign", ""), ("参りました", "resign", ""), ("ヒント", "hint", ""), ("ﾋﾝﾄ", "hint", ""),
-        ("？", "help", ""),
-        ("レベル７", "level", "7"), ("レベル ７", "level", "７"), ("level7", "level", "7"), ("level", "level", ""),
-        ("保存　対局 1.kif", "save", "対局 1.kif"), ("save  a b", "save", "a b"), ("棋譜", "moves", ""),
-        ("終了", "quit", ""), ("入玉宣言", "declare", ""), ("", "", ""), ("７六歩", "", ""), ("76歩", "", ""),
-        ("同　銀", "", "銀"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "command", "rest"), described_rows("dialogue_words.jsonl"))
 def test_commands(line: str, command: str, rest: str) -> None:
     assert words.split_command(line) == (command, rest)
 
@@ -101,38 +90,9 @@ EXCHANGED = Board.from_moves(["7g7f", "3c3d", "8h2b+"])
 BISHOPS = Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"])
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["3a2b", "3A2B", "3122", "3122GI", "-3122GI", "-3122gi", "２二銀", "2二銀", "22銀", "△２二銀", "２二銀(31)",
-     "▽２二銀", "同銀", "△同　銀", "同　銀(31)", "２二銀直", "Sx2b"],
-)  # fmt: skip
-def test_one_move_in_every_notation(text: str) -> None:
-    assert read_move(text, EXCHANGED) == "3a2b"
-
-
-@pytest.mark.parametrize("text", ["B*5e", "b*5e", "B*5E", "+0055KA", "0055KA", "５五角", "５五角打", "55角", "▲５五角"])
-def test_drops(text: str) -> None:
-    assert read_move(text, BISHOPS) == "B*5e"
-
-
-@pytest.mark.parametrize(
-    ("text", "move"),
-    [
-        ("8h2b+", "8h2b+"), ("8822+", "8h2b+"), ("+8822UM", "8h2b+"), ("２二角成", "8h2b+"), ("22角成", "8h2b+"),
-        ("8h2b", "8h2b"), ("Bx2b=", "8h2b"), ("P-2f", "2g2f"), ("G4i-5h", "4i5h"), ("２二角成り", "8h2b+"),
-        ("22角なり", "8h2b+"), ("２二角ならず", "8h2b"), ("8822KA", "8h2b"), ("２二角不成", "8h2b"),
-        ("5八金右", "4i5h"), ("５八金左", "6i5h"),
-        ("５八金(49)", "4i5h"), ("７８金", "6i7h"),
-    ],
-)  # fmt: skip
-def test_promotion_and_pieces_told_apart(text: str, move: str) -> None:
-    assert read_move(text, Board.from_moves(["7g7f", "3c3d"])) == move
-
-
-def test_a_promoted_piece_moves_on_in_csa() -> None:
-    """Its name is not a promotion."""
-    board = Board.from_moves(["7g7f", "3c3d", "8h2b+", "5a6b"])
-    assert read_move("2231UM", board) == "2b3a"
+@pytest.mark.parametrize(("moves", "text", "move"), described_rows("typed_moves.jsonl"))
+def test_moves_in_every_notation(moves: str, text: str, move: str) -> None:
+    assert read_move(text, Board.from_moves(moves.split())) == move
 
 
 @pytest.mark.parametrize(
