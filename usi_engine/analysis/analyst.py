@@ -26,7 +26,7 @@ from usi_engine.language import _
 from usi_engine.records.tree import Node, Record
 from usi_engine.records.usi_text import MOVE
 from usi_engine.search.results import MOST_NODES, Analysis, Limit, Score, Variation, Watch
-from usi_engine.usi.arguments import DAY, real, spin, whole
+from usi_engine.usi.arguments import DAY, adder, real, spin, whole
 from usi_engine.usi.info import MATE
 
 LARGE = 10.0  # points lost: a move whose positions are searched EFFORT times as long, others SMALL_EFFORT times
@@ -49,15 +49,12 @@ class Limits:
 
 def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
     """Add the options; `nodes` is the default limit."""
-    limit = parser.add_mutually_exclusive_group()
-    per_position = _("nodes for each position (default {nodes})").format(nodes=nodes)
-    limit.add_argument("--nodes", type=whole(1, MOST_NODES), metavar="N", help=per_position)
-    limit.add_argument("--seconds", type=real(0.001, DAY), metavar="S", help=_("seconds for each position instead"))
-    parser.add_argument("--threads", type=spin("Threads"), default=1, metavar="N", help=_("search threads (1)"))
-    size = _("size of the transposition table in MB (64)")
-    parser.add_argument("--hash", type=spin("USI_Hash"), default=64, metavar="MB", help=size)
-    weights = _("weights or network, as the option EvalFile")
-    parser.add_argument("--eval", default=INTERNAL, metavar="FILE", help=weights)
+    add, limit = adder(parser), adder(parser.add_mutually_exclusive_group())
+    limit("--nodes N", _("nodes for each position (default {nodes})").format(nodes=nodes), whole(1, MOST_NODES))
+    limit("--seconds S", _("seconds for each position instead"), real(0.001, DAY))
+    add("--threads N", _("search threads (1)"), spin("Threads"), 1)
+    add("--hash MB", _("size of the transposition table in MB (64)"), spin("USI_Hash"), 64)
+    add("--eval FILE", _("weights or network, as the option EvalFile"), default=INTERNAL)
     parser.set_defaults(default_nodes=nodes)
 
 

@@ -32,7 +32,7 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.search.results import Analysis
-from usi_engine.usi.arguments import Parser, spin
+from usi_engine.usi.arguments import Parser, adder, spin
 from usi_engine.usi.output import show
 
 DEFAULT_NODES = 300_000
@@ -45,16 +45,15 @@ def parser() -> argparse.ArgumentParser:
     made = Parser("usi_engine analyze", description=_("Analyse every move of game records."))
     games = _("KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP")
     made.add_argument("games", nargs="+", type=Path, metavar="GAME", help=games)
-    kif = _("write KIF with values and lines; for several games, into this folder")
-    made.add_argument("--kif", type=Path, metavar="OUT", help=kif)
-    html = _("write an HTML page; for several games, into this folder, with an index")
-    made.add_argument("--html", type=Path, metavar="OUT", help=html)
-    made.add_argument("--browser", action="store_true", help=_("open a page in the browser on which you move yourself"))
-    made.add_argument("--puzzles", action="store_true", help=_("look for puzzles in the game, for the HTML page"))
-    made.add_argument("--variations", action="store_true", help=_("analyse variations too"))
-    made.add_argument("--multipv", type=spin("MultiPV"), default=1, metavar="N", help=_("lines for each position (1)"))
+    add = adder(made)
+    add("--kif OUT", _("write KIF with values and lines; for several games, into this folder"), Path)
+    add("--html OUT", _("write an HTML page; for several games, into this folder, with an index"), Path)
+    add("--browser", _("open a page in the browser on which you move yourself"))
+    add("--puzzles", _("look for puzzles in the game, for the HTML page"))
+    add("--variations", _("analyse variations too"))
+    add("--multipv N", _("lines for each position (1)"), spin("MultiPV"), 1)
     add_limits(made, DEFAULT_NODES)
-    made.add_argument("--again", action="store_true", help=_("search again instead of using kept results"))
+    add("--again", _("search again instead of using kept results"))
     return made
 
 

@@ -31,7 +31,7 @@ from usi_engine.language import _, chosen
 from usi_engine.records.formats import write_text
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
-from usi_engine.usi.arguments import Parser, whole
+from usi_engine.usi.arguments import Parser, adder, whole
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import printable, show
 
@@ -59,20 +59,14 @@ def add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument(
         "games", nargs="*", type=Path, help=_("KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP")
     )
-    build.add_argument(
-        "--out", type=Path, required=True, help=_("the book; FILE.journal keeps the results of searches")
-    )
-    build.add_argument("--plies", type=whole(1), default=16, help=_("length of the lines in plies (16)"))
-    build.add_argument(
-        "--min-games", type=whole(1), default=2, help=_("use moves played in this many games or more (2)")
-    )
-    build.add_argument(
-        "--positions", type=whole(1), help=_("grow the book by search to this size (1000 without games)")
-    )
-    lines = _("moves that a search values; more moves get more nodes or time (4)")
-    build.add_argument("--lines", type=whole(1), default=4, help=lines)
-    build.add_argument("--margin", type=whole(1), default=40, help=_("greatest loss of a move, in centipawns (40)"))
-    build.add_argument("--start", default="startpos", help=_("the position to grow from: an sfen"))
+    add = adder(build)
+    add("--out OUT", _("the book; FILE.journal keeps the results of searches"), Path, required=True)
+    add("--plies PLIES", _("length of the lines in plies (16)"), whole(1), 16)
+    add("--min-games MIN_GAMES", _("use moves played in this many games or more (2)"), whole(1), 2)
+    add("--positions POSITIONS", _("grow the book by search to this size (1000 without games)"), whole(1))
+    add("--lines LINES", _("moves that a search values; more moves get more nodes or time (4)"), whole(1), 4)
+    add("--margin MARGIN", _("greatest loss of a move, in centipawns (40)"), whole(1), 40)
+    add("--start START", _("the position to grow from: an sfen"), default="startpos")
     add_limits(build, DEFAULT_NODES)
 
 

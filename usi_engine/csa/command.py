@@ -17,7 +17,7 @@ from usi_engine.csa.background import BackgroundWriter
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.files import make_folder
 from usi_engine.language import _, text_of
-from usi_engine.usi.arguments import DAY, Parser, name_value, real, whole
+from usi_engine.usi.arguments import DAY, Parser, adder, name_value, real, whole
 from usi_engine.usi.output import printable, show
 from usi_engine.usi.process import EngineError, EngineProcess, own_engine
 
@@ -40,30 +40,22 @@ def read_arguments(words: list[str]) -> argparse.Namespace:
     """Parse the command line."""
     description = _("Play on a server that speaks the CSA protocol, such as floodgate.")
     parser = Parser("usi_engine csa", description=description)
-    add = parser.add_argument
-    add("server", metavar="HOST[:PORT]", help=_("the server (port {port})").format(port=PORT))
-    add("--user", required=True, metavar="NAME", help=_("the login name"))
-    secret = parser.add_mutually_exclusive_group(required=True)
-    seen = _("the password; other users of this machine can see it in the process list")
-    secret.add_argument("--password", help=seen)
-    variable = _("the environment variable that holds the password")
-    secret.add_argument("--password-env", metavar="VARIABLE", help=variable)
+    add, secret = adder(parser), adder(parser.add_mutually_exclusive_group(required=True))
+    parser.add_argument("server", metavar="HOST[:PORT]", help=_("the server (port {port})").format(port=PORT))
+    add("--user NAME", _("the login name"), required=True)
+    secret("--password PASSWORD", _("the password; other users of this machine can see it in the process list"))
+    secret("--password-env VARIABLE", _("the environment variable that holds the password"))
     game = _("the kind of game, e.g. floodgate-300-10F; sent to shogi-server with the password")
-    add("--game", default="", help=game)
-    games = _("stop after N games (0: play until Ctrl-C)")
-    add("--games", type=whole(), default=0, metavar="N", help=games)
-    add("--engine", type=Path, metavar="PATH", help=_("a USI engine (default: this engine)"))
-    option = _("an option of the engine; repeatable")
-    add("--option", type=name_value, action="append", default=[], metavar="NAME=VALUE", help=option)
-    add("--ponder", action="store_true", help=_("think on the opponent's time"))
-    margin = _("subtracted from the engine's times (0)")
-    add("--margin", type=real(0, DAY), default=0.0, metavar="SECONDS", help=margin)
-    records = _("folder of the games (csa-games)")
-    add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help=records)
-    log = _("append every line sent and received, without the password")
-    add("--log", type=Path, metavar="FILE", help=log)
+    add("--game GAME", game, default="")
+    add("--games N", _("stop after N games (0: play until Ctrl-C)"), whole(), 0)
+    add("--engine PATH", _("a USI engine (default: this engine)"), Path)
+    add("--option NAME=VALUE", _("an option of the engine; repeatable"), name_value, [], action="append")
+    add("--ponder", _("think on the opponent's time"))
+    add("--margin SECONDS", _("subtracted from the engine's times (0)"), real(0, DAY), 0.0)
+    add("--records FOLDER", _("folder of the games (csa-games)"), Path, Path("csa-games"))
+    add("--log FILE", _("append every line sent and received, without the password"), Path)
     silence = _("send an empty line after this time of silence (60, at least 30)")
-    add("--keep-alive", type=real(LEAST_KEEP_ALIVE, DAY), default=60.0, metavar="SECONDS", help=silence)
+    add("--keep-alive SECONDS", silence, real(LEAST_KEEP_ALIVE, DAY), 60.0)
     return parser.parse_args(words)
 
 

@@ -17,7 +17,7 @@ from usi_engine.match.game import EngineConfig, Engines, Rules, Task, play_game
 from usi_engine.match.runs import MatchError, Row, add_run_options, kept_rows, play_missing, shuffled_openings
 from usi_engine.match.spsa import tune
 from usi_engine.records.faults import RecordError
-from usi_engine.usi.arguments import Parser, name_value, real, whole
+from usi_engine.usi.arguments import Parser, adder, name_value, real, whole
 from usi_engine.usi.options import usable_cores
 from usi_engine.usi.output import show
 from usi_engine.workers import Work
@@ -34,12 +34,10 @@ def parser() -> Parser:
     add_engines(made)
     add_rules(made)
     add_test(made)
-    run = made.add_argument_group(_("the run"))
+    add = adder(run := made.add_argument_group(_("the run")))
     add_run_options(run, usable_cores())
-    keep = _("folder of games.jsonl, index.html and records; a match there is resumed (match-A-B)")
-    run.add_argument("--keep", type=Path, metavar="FOLDER", help=keep)
-    record = _("also write each game as a record")
-    run.add_argument("--record", choices=("kif", "csa", "usi"), help=record)
+    add("--keep FOLDER", _("folder of games.jsonl, index.html and records; a match there is resumed (match-A-B)"), Path)
+    add("--record", _("also write each game as a record"), choices=("kif", "csa", "usi"))
     return made
 
 
@@ -47,46 +45,48 @@ def add_engines(made: Parser) -> None:
     """Add the engines, their options and limits."""
     engines = _("COMMAND or NAME=COMMAND, in quotes if it has spaces; usi_engine is this program")
     made.add_argument("engines", nargs="+", metavar="ENGINE", help=engines)
-    group = made.add_argument_group(_("engines; a value is for all of them, or after NAME: for one"))
+    add = adder(made.add_argument_group(_("engines; a value is for all of them, or after NAME: for one")))
     option = _("an option, [NAME:]OPTION=VALUE; repeatable. Usually one thread, no book")
-    group.add_argument("--option", action="append", default=[], metavar="OPTION=VALUE", help=option)
+    add("--option OPTION=VALUE", option, default=[], action="append")
     texts = {
         "time": _("seconds: MAIN, MAIN+INCREMENT or MAIN/BYOYOMI, e.g. 10+0.1"),
         "movetime": _("milliseconds a move"), "nodes": _("nodes a move"), "depth": _("depth of each search"),
     }  # fmt: skip
     for kind, text in texts.items():
-        group.add_argument(f"--{kind}", action="append", default=[], metavar="N", help=text)
-    group.add_argument("--ponder", action="store_true", help=_("engines think on the opponent's time"))
-    margin = _("milliseconds that an answer may be late (50)")
-    group.add_argument("--margin", type=whole(), default=50, metavar="MS", help=margin)
+        add(f"--{kind} N", text, default=[], action="append")
+    add("--ponder", _("engines think on the opponent's time"))
+    add("--margin MS", _("milliseconds that an answer may be late (50)"), whole(), 50)
     patience = _("seconds for a move without a clock, after which an engine hangs (120)")
-    group.add_argument("--patience", type=real(0, 1e6), default=120.0, metavar="S", help=patience)
+    add("--patience S", patience, real(0, 1e6), 120.0)
 
 
 def add_rules(made: Parser) -> None:
     """Add the pairings and the rules of the games."""
-    add = made.add_argument_group(_("pairings and rules")).add_argument
+    group = made.add_argument_group(_("pairings and rules"))
+    add = adder(group)
     games = _("games of each two engines, in pairs: each opening with both colours (10; with --elo1 all openings)")
-    add("--games", type=whole(1), metavar="N", help=games)
-    add("--gauntlet", action="store_true", help=_("only the games of the first engine"))
-    add("--max-moves", type=whole(1), default=320, metavar="N", help=_("a game is drawn after N moves (320)"))
-    resign = _("a game ends when both report this lead for so many moves each (3000 4; 0 0: never)")
-    add("--resign", type=whole(), nargs=2, default=[3000, 4], metavar=("CENTIPAWNS", "MOVES"), help=resign)
-    draw = _("a game is drawn when both report at most this lead for so many moves each, after N moves")
-    add("--draw", type=whole(), nargs=3, default=[0, 0, 0], metavar=("CENTIPAWNS", "MOVES", "N"), help=draw)
+    add("--games N", games, whole(1))
+    add("--gauntlet", _("only the games of the first engine"))
+    add("--max-moves N", _("a game is drawn after N moves (320)"), whole(1), 320)
+    text, shown = (
+        _("a game ends when both report this lead for so many moves each (3000 4; 0 0: never)"),
+        ("CENTIPAWNS", "MOVES"),
+    )
+    group.add_argument("--resign", type=whole(), nargs=2, default=[3000, 4], metavar=shown, help=text)
+    text = _("a game is drawn when both report at most this lead for so many moves each, after N moves")
+    group.add_argument("--draw", type=whole(), nargs=3, default=[0, 0, 0], metavar=(*shown, "N"), help=text)
 
 
 def add_test(made: Parser) -> None:
     """Add the sequential test and the tuning."""
-    add = made.add_argument_group(_("sequential test (SPRT) of two engines, and tuning of one")).add_argument
-    add("--elo1", type=real(-1000, 1000), metavar="ELO", help=_("stop when a test accepts --elo0 or --elo1"))
-    add("--elo0", type=real(-1000, 1000), default=0.0, metavar="ELO", help=_("Elo that --elo1 is tested against (0)"))
-    add("--alpha", type=real(1e-6, 0.5), default=0.05, help=_("risk of accepting --elo1 wrongly (0.05)"))
-    add("--beta", type=real(1e-6, 0.5), default=0.05, help=_("risk of accepting --elo0 wrongly (0.05)"))
-    model = _("scores of pairs (pentanomial, the default) or of games")
-    add("--model", choices=MODELS, default=MODELS[0], help=model)
+    add = adder(made.add_argument_group(_("sequential test (SPRT) of two engines, and tuning of one")))
+    add("--elo1 ELO", _("stop when a test accepts --elo0 or --elo1"), real(-1000, 1000))
+    add("--elo0 ELO", _("Elo that --elo1 is tested against (0)"), real(-1000, 1000), 0.0)
+    add("--alpha ALPHA", _("risk of accepting --elo1 wrongly (0.05)"), real(1e-6, 0.5), 0.05)
+    add("--beta BETA", _("risk of accepting --elo0 wrongly (0.05)"), real(1e-6, 0.5), 0.05)
+    add("--model", _("scores of pairs (pentanomial, the default) or of games"), default=MODELS[0], choices=MODELS)
     text = _("tune an option of a single engine by SPSA; repeatable. The step is that at the end of the run")
-    add("--tune", type=step, action="append", default=[], metavar="OPTION=STEP", help=text)
+    add("--tune OPTION=STEP", text, step, [], action="append")
 
 
 def step(text: str) -> tuple[str, float]:

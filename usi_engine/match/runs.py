@@ -15,7 +15,7 @@ from usi_engine.files import KeptRows, OtherRowsError, digest_of, make_folder
 from usi_engine.language import _
 from usi_engine.progress import Progress
 from usi_engine.records.games import opening_boards
-from usi_engine.usi.arguments import whole
+from usi_engine.usi.arguments import adder, whole
 from usi_engine.workers import Work
 
 OPENINGS = FOLDER / "usi_engine" / "data" / "openings.sfen"
@@ -32,14 +32,12 @@ class MatchError(ValueError):
 
 def add_run_options(parser: argparse._ActionsContainer, concurrency: int) -> None:
     """Add the options of every run but its folder."""
-    add = parser.add_argument
+    add = adder(parser)
     openings = _("sfens or `startpos moves ...`, one a line, or game records (default: 400 of 24 moves)")
-    add("--openings", type=Path, default=OPENINGS, metavar="FILE", help=openings)
-    add("--seed", type=whole(), default=1, help=_("seed of the order of the openings (1)"))
-    games = _("games at the same time ({count})").format(count=concurrency)
-    add("--concurrency", type=whole(1), default=concurrency, metavar="N", help=games)
-    scheduler = _("a Dask scheduler, whose workers play instead (HOST:PORT)")
-    add("--scheduler", default="", metavar="ADDRESS", help=scheduler)
+    add("--openings FILE", openings, Path, OPENINGS)
+    add("--seed SEED", _("seed of the order of the openings (1)"), whole(), 1)
+    add("--concurrency N", _("games at the same time ({count})").format(count=concurrency), whole(1), concurrency)
+    add("--scheduler ADDRESS", _("a Dask scheduler, whose workers play instead (HOST:PORT)"), default="")
 
 
 def shuffled_openings(arguments: argparse.Namespace, games: int = 0) -> list[str]:

@@ -24,7 +24,7 @@ from usi_engine.records.formats import SUFFIXES
 from usi_engine.records.games import Game
 from usi_engine.records.tree import Record
 from usi_engine.search.skill import FULL_STRENGTH
-from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
+from usi_engine.usi.arguments import DAY, Parser, adder, real, suggestion, whole
 from usi_engine.usi.output import show
 from usi_engine.usi.protocol import position_of
 
@@ -57,27 +57,25 @@ def of_each_side(read: Callable[[str], float]) -> Callable[[str], tuple[float, f
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     made = Parser("usi_engine play", description=_("Play a game against the engine in the terminal."))
-    add, handicaps = made.add_argument, _("White plays without these pieces and moves first: {names}")
+    add, handicaps = adder(made), _("White plays without these pieces and moves first: {names}")
     level = _("strength, 0 to {most}, which is full (default {level})").format(most=FULL_STRENGTH, level=DEFAULT_LEVEL)
-    add("what", nargs="*", metavar="FILE|POSITION",
-        help=_("a saved game to continue, or a position: sfen ..., startpos moves ..."))  # fmt: skip
-    add("--level", type=whole(0, FULL_STRENGTH), metavar="N", help=level)
-    add("--side", type=one_of(*SIDES, "random"), metavar="SIDE",
-        help=_("your side: black (the default), white, random, or both (two people)"))  # fmt: skip
-    add("--handicap", type=one_of(*HANDICAPS), metavar="NAME", help=handicaps.format(names=", ".join(HANDICAPS)))
-    add("--seconds", type=real(0, DAY), default=2.0, metavar="S",
-        help=_("the engine's time for a move if there is no clock (default 2)"))  # fmt: skip
+    what = _("a saved game to continue, or a position: sfen ..., startpos moves ...")
+    made.add_argument("what", nargs="*", metavar="FILE|POSITION", help=what)
+    add("--level N", level, whole(0, FULL_STRENGTH))
+    side = _("your side: black (the default), white, random, or both (two people)")
+    add("--side SIDE", side, one_of(*SIDES, "random"))
+    add("--handicap NAME", handicaps.format(names=", ".join(HANDICAPS)), one_of(*HANDICAPS))
+    add("--seconds S", _("the engine's time for a move if there is no clock (default 2)"), real(0, DAY), 2.0)
     minutes, seconds = of_each_side(real(0, DAY / 60)), of_each_side(real(0, DAY))
-    add("--minutes", type=minutes, default=(0.0, 0.0), metavar="M[,M]",
-        help=_("clock: main time of each side, or of Black and of White"))  # fmt: skip
-    add("--byoyomi", type=seconds, default=(0.0, 0.0), metavar="S[,S]", help=_("clock: seconds a move after main time"))
-    add("--increment", type=seconds, default=(0.0, 0.0), metavar="S[,S]", help=_("clock: seconds added each move"))
-    add("--resume", action="store_true", help=_("go on with the latest game that was saved by itself"))
-    add("--eval", default=INTERNAL, metavar="FILE", help=_("weights or network, as the option EvalFile"))
-    add("--browser", action="store_true", help=_("play on a page in the browser"))
-    add("--no-open", action="store_true", help=_("with --browser: print the page's address, do not open it"))
-    add("--lan", action="store_true", help=_("with --browser: also for a phone or computer in the same network"))
-    add("--letters", action="store_true", help=_("letters for pieces, USI for moves"))
+    add("--minutes M[,M]", _("clock: main time of each side, or of Black and of White"), minutes, (0.0, 0.0))
+    add("--byoyomi S[,S]", _("clock: seconds a move after main time"), seconds, (0.0, 0.0))
+    add("--increment S[,S]", _("clock: seconds added each move"), seconds, (0.0, 0.0))
+    add("--resume", _("go on with the latest game that was saved by itself"))
+    add("--eval FILE", _("weights or network, as the option EvalFile"), default=INTERNAL)
+    add("--browser", _("play on a page in the browser"))
+    add("--no-open", _("with --browser: print the page's address, do not open it"))
+    add("--lan", _("with --browser: also for a phone or computer in the same network"))
+    add("--letters", _("letters for pieces, USI for moves"))
     return made
 
 

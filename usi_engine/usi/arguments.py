@@ -50,6 +50,19 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
 
+def adder(to: argparse._ActionsContainer) -> Callable[..., None]:
+    """Return `add(words, text, read, default, ...)`; words are `--margin SECONDS`, or `--ponder` for a flag."""
+
+    def add(words: str, text: str, read: Callable[[str], Any] = str, default: Any = None, **others: Any) -> None:
+        name, _space, value = words.partition(" ")
+        if value or others:
+            to.add_argument(name, metavar=value or None, type=read, default=default, help=text, **others)
+        else:
+            to.add_argument(name, action="store_true", help=text)
+
+    return add
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown word: the known word that it resembles, or nothing."""
     from difflib import get_close_matches  # noqa: PLC0415  (slow to import)
