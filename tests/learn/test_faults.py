@@ -25,7 +25,7 @@ from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
-from usi_engine.learn.game import SourceError
+from usi_engine.learn.game import LARGEST_SCORE, SourceError
 from usi_engine.learn.settings import TrainKpp
 from usi_engine.learn.training import CHECKPOINT, open_checkpoint, save_checkpoint
 
@@ -174,6 +174,7 @@ def test_scores_of_any_size_are_accepted(tmp_path: Path) -> None:
     card = build_corpus([path], tmp_path / "corpus")
     assert (card["broken_games"], card["training"]) == (2, 2)
     assert "line 2: not a score" in card["first_broken"]
+    assert [game.scores for game in read_games(path)] == [[LARGEST_SCORE, -LARGEST_SCORE]]
 
 
 # ---- folders and outputs ----

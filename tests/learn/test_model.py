@@ -113,25 +113,21 @@ def test_a_position_without_a_score_learns_from_the_result(positions: Positions)
     assert trainer.values(won)[0] > 0.1
 
 
-def test_a_position_without_a_result_learns_from_the_score_alone(positions: Positions) -> None:
-    """The result share does not count, and the position has a tempo weight of its own."""
-    valued = positions[:1].copy()
-    valued["score"], valued["result"] = 300, NO_RESULT
-    trainer = Trainer(SMALL)
-    trainer.learn(np.repeat(valued, 5000), RATES, result_share=0.2)
-    assert trainer.values(valued)[0] * LOGIT == pytest.approx(300, abs=3)
-    assert measure(trainer, valued, 0.2)["divergence"] < 1e-4
-    assert trainer.parameters("tempo")[0, 0] == 0 != trainer.parameters("tempo")[1, 0]
-
-
-@pytest.mark.parametrize(("share", "probability"), [(0.0, 0.5), (0.4, 0.7)])
-def test_the_result_counts_by_its_share(positions: Positions, share: float, probability: float) -> None:
-    level = positions[:1].copy()
-    level["score"], level["result"] = 0, RESULT_UNIT
-    trainer = Trainer(SMALL)
-    trainer.learn(np.repeat(level, 5000), RATES, result_share=share)
-    assert 1 / (1 + np.exp(-trainer.values(level)[0])) == pytest.approx(probability, abs=0.01)
-    assert measure(trainer, level, share)["divergence"] < 1e-3
+@pytest.mark.parametrize(
+    ("score", "result", "share", "learned"),
+    [(300, NO_RESULT, 0.2, 300), (0, RESULT_UNIT, 0.0, 0), (0, RESULT_UNIT, 0.4, 600 * np.log(0.7 / 0.3))],
+)
+def test_the_result_counts_by_its_share_if_there_is_one(
+    positions: Positions, score: int, result: int, share: float, learned: float
+) -> None:
+    """A position without a result has a tempo weight of its own."""
+    one, trainer = positions[:1].copy(), Trainer(SMALL)
+    one["score"], one["result"] = score, result
+    trainer.learn(np.repeat(one, 5000), RATES, result_share=share)
+    assert trainer.values(one)[0] * LOGIT == pytest.approx(learned, abs=3)
+    assert measure(trainer, one, share)["divergence"] < 1e-4
+    if result == NO_RESULT:
+        assert trainer.parameters("tempo")[0, 0] == 0 != trainer.parameters("tempo")[1, 0]
 
 
 def test_positions_of_one_score_have_no_correlation(positions: Positions) -> None:

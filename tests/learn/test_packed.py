@@ -69,31 +69,24 @@ def test_positions_make_the_round_trip(games: Path, teacher: Path, tmp_path: Pat
         assert out.stat().st_size == size * len(expected) > 0
 
 
-def test_a_position_is_as_the_library_writes_it(games: Path, tmp_path: Path) -> None:
-    for ending, layout in (("psv", PSV), ("hcpe", HCPE)):
-        main(["export", str(games), "--out", str(tmp_path / f"out.{ending}")])
-        value = layout.unpack((tmp_path / f"out.{ending}").read_bytes()[layout.size : 2 * layout.size])
-        board = rsshogi.Board()
-        board.apply_usi("7g7f")
-        assert value[0] == (board.to_packed_sfen() if ending == "psv" else board.to_hcp())
-        assert value[1] == -28
-        assert value[-1] == (-1 if ending == "psv" else 1)  # White is to move, Black won
+@pytest.mark.parametrize(("layout", "kind"), [(PSV, rsshogi.Move), (HCPE, rsshogi.AperyMove)])
+def test_a_position_is_as_the_library_writes_it(games: Path, tmp_path: Path, layout: Any, kind: Any) -> None:
+    """Also the bits of a drop."""
+    out, second = tmp_path / ("out.psv" if layout is PSV else "out.hcpe"), rsshogi.Board()
+    main(["export", str(games), "--out", str(out)])
+    second.apply_usi("7g7f")
+    values = list(layout.iter_unpack(out.read_bytes()))
+    assert values[1][0] == (second.to_packed_sfen() if layout is PSV else second.to_hcp())
+    assert (values[1][1], values[1][-1]) == (-28, -1 if layout is PSV else 1)  # White is to move, Black won
+    assert values[3][2] == kind.from_usi("B*4e").value and read_games(out)[3].moves == ["B*4e"]
 
 
-def test_drops_have_the_bits_of_each_format(tmp_path: Path) -> None:
-    (tmp_path / "drop.tsv").write_text("b\t-\t4k4/9/9/9/9/9/9/9/4K4 b P 1\tP*5e 5\n")
-    for ending, layout, kind in (("psv", PSV, rsshogi.Move), ("hcpe", HCPE, rsshogi.AperyMove)):
-        main(["export", str(tmp_path / "drop.tsv"), "--out", str(tmp_path / f"out.{ending}")])
-        assert layout.unpack((tmp_path / f"out.{ending}").read_bytes())[2] == kind.from_usi("P*5e").value
-        assert read_games(tmp_path / f"out.{ending}")[0].moves == ["P*5e"]
-
-
-def hcpe3_of(game: ScoredGame, core: Any, candidates: int = 2) -> bytes:
-    """Return a game as hcpe3; a score of None has no candidates."""
-    data = HCPE3.pack(core.Board(game.start).to_hcp(), len(game.moves), {1: 1, -1: 2, 0: 4}[game.result], 0)
+def hcpe3_of(game: ScoredGame) -> bytes:
+    """Return a game as hcpe3: two candidates at each move with a score."""
+    data = HCPE3.pack(rsshogi.Board(game.start).to_hcp(), len(game.moves), {1: 1, -1: 2, 0: 4}[game.result], 0)
     for text, score in zip(game.moves, game.scores, strict=True):
-        move = core.AperyMove.from_usi(text).value
-        visited = candidates if score is not None else 0
+        move = rsshogi.AperyMove.from_usi(text).value
+        visited = 2 if score is not None else 0
         data += HCPE3_MOVE.pack(move, min(score or 0, 32767), visited) + bytes(4 * visited)
     return data
 
@@ -101,12 +94,12 @@ def hcpe3_of(game: ScoredGame, core: Any, candidates: int = 2) -> bytes:
 def test_hcpe3_games_are_read(tmp_path: Path) -> None:
     lines = [GAME.splitlines()[0].replace("99999", "-5"), GAME.splitlines()[2]]
     made = [parse_game_line(line) for line in lines] * 20
-    (tmp_path / "games.hcpe3").write_bytes(b"".join(hcpe3_of(game, rsshogi) for game in made))
+    (tmp_path / "games.hcpe3").write_bytes(b"".join(hcpe3_of(game) for game in made))
     assert read_games(tmp_path / "games.hcpe3") == [replace(game, ending="-") for game in made]
 
 
 def test_results_of_hcpe_have_bits_for_the_kind_of_end(tmp_path: Path) -> None:
-    data = bytearray(hcpe3_of(parse_game_line(GAME.splitlines()[2]), rsshogi))
+    data = bytearray(hcpe3_of(parse_game_line(GAME.splitlines()[2])))
     for kind, result in ((0x01, 1), (0x06, -1), (0x09, 1), (0x16, 0)):
         data[34] = kind
         (tmp_path / "games.hcpe3").write_bytes(data)
@@ -114,11 +107,10 @@ def test_results_of_hcpe_have_bits_for_the_kind_of_end(tmp_path: Path) -> None:
 
 
 def test_hcpe3_is_read_up_to_damage(tmp_path: Path) -> None:
-    data = hcpe3_of(parse_game_line(GAME.splitlines()[2]), rsshogi)
-    (tmp_path / "cut.hcpe3").write_bytes(data + data[:-3])
-    assert [type(item) for item in items_of(tmp_path / "cut.hcpe3")] == [ScoredGame, Fault]
-    (tmp_path / "count.hcpe3").write_bytes(data + data[:40] + b"\xff\xff" + data)
-    assert [type(item) for item in items_of(tmp_path / "count.hcpe3")] == [ScoredGame, Fault]
+    data = hcpe3_of(parse_game_line(GAME.splitlines()[2]))
+    for damaged in (data[:-3], data[:40] + b"\xff\xff" + data):
+        (tmp_path / "games.hcpe3").write_bytes(data + damaged)
+        assert [type(item) for item in items_of(tmp_path / "games.hcpe3")] == [ScoredGame, Fault]
 
 
 def test_values_out_of_range_are_faults_with_their_place(games: Path, tmp_path: Path) -> None:
@@ -147,33 +139,29 @@ def test_neighbours_are_held_out_together(teacher: Path, tmp_path: Path) -> None
     assert len(found) > 5 and found[:-1] == [set(range(1, 1024, 128))] * (len(found) - 1)
 
 
-def test_games_that_cannot_be_written_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "games.tsv"
-    path.write_text(f"{LINE}\nb\t-\t4k4/9/9/9/9/9/9/9/9 b P 1\tP*5e 5\nb\t-\tstartpos\t7g7f 3\n")
-    assert main(["export", str(path), "--out", str(tmp_path / "out.psv")]) == 0
+PASS = "手合割：平手\n   1 ２六歩(27)\n** 30\n   2 パス\n** 30\n   3 投了\n"
+WRONG = f"{LINE}\nb\t-\t4k4/9/9/9/9/9/9/9/9 b P 1\tP*5e 5\n"
+UNSCORED = "d\t-\tstartpos\t\nb\t-\tstartpos\t7g7f -\n"  # a game without moves is no fault
+
+
+@pytest.mark.parametrize(
+    ("text", "used", "fault"),
+    [
+        (f"{WRONG}b\t-\tstartpos\t7g7f 3\n", 1, "2 not used; the first: A, line 1: illegal move '2h3h+'"),
+        (PASS, 0, "1 not used; the first: A, game 1: a side passes"),
+        (UNSCORED, 0, "1 not used; the first: A, line 2: its moves have no scores; `learn rescore` gives them\n"),
+        (f"{UNSCORED}b\t-\tstartpos\t7g7f - 3c3d 5\n", 1, "1 not used; the first: A, line 2: its moves have no scores"),
+    ],
+)
+def test_games_that_cannot_be_written_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, used: int, fault: str
+) -> None:
+    games, out = tmp_path / ("a.kifu" if text == PASS else "a.tsv"), tmp_path / "out.psv"
+    games.write_text(text, encoding="utf-8")
+    assert main(["export", str(games), "--out", str(out)]) == (0 if used else 2)
     shown = capsys.readouterr()
-    assert f"2 not used; the first: {path}, line 1: illegal move '2h3h+'" in shown.err
-    assert "1 positions" in shown.out
-
-
-def test_a_game_with_a_pass_is_not_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    game = tmp_path / "a.kifu"
-    game.write_text("手合割：平手\n   1 ２六歩(27)\n** 30\n   2 パス\n** 30\n   3 投了\n", encoding="utf-8")
-    assert main(["export", str(game), "--out", str(tmp_path / "a.psv")]) == 2
-    assert f"1 not used; the first: {game}, game 1: a side passes" in capsys.readouterr().err
-
-
-def test_games_without_scores_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They are counted beside games with scores; a game without moves is no fault."""
-    games, out = tmp_path / "games.tsv", tmp_path / "out.psv"
-    games.write_text("d\t-\tstartpos\t\nb\t-\tstartpos\t7g7f -\n")
-    assert main(["export", str(games), "--out", str(out)]) == 2
-    said = f"1 not used; the first: {games}, line 2: its moves have no scores; `learn rescore` gives them\n"
-    assert capsys.readouterr().err == f"no position for {out}: {said}"
-    with games.open("a") as file:
-        file.write("b\t-\tstartpos\t7g7f - 3c3d 5\n")
-    assert main(["export", str(games), "--out", str(out)]) == 0
-    assert capsys.readouterr().err == said
+    assert shown.err.startswith(("" if used else f"no position for {out}: ") + fault.replace("A", str(games), 1))
+    assert shown.out.count("1 positions") == used
 
 
 def some_games() -> list[ScoredGame]:

@@ -30,14 +30,11 @@ def test_results_come_in_order_however_long_each_takes(processes: int) -> None:
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_error_is_raised_in_the_place_of_its_result(processes: int) -> None:
+    """One of the set-up at once."""
     results = WORK.results(range(12, 15), processes)
     assert next(results)[0] == 144
     with pytest.raises(ValueError, match="no thirteen"):
         next(results)
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_an_error_of_the_set_up_reaches_the_caller(processes: int) -> None:
     with pytest.raises(ValueError, match="no start: -1"):
         list(Work(new_counter, (-1,), slow_square).results(range(3), processes))
 
@@ -61,16 +58,14 @@ def test_results_as_they_are_ready(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_the_task_of_a_killed_process_is_done_again(tmp_path: Path, in_order: bool) -> None:
+    """Twice; then it is an error of one line."""
     tasks = [(str(tmp_path / str(number)), 2 if number == 5 else 0) for number in range(20)]
-    found = list(Work(new_counter, (0,), die_at_first).results(tasks, 2, in_order=in_order))
+    work = Work(new_counter, (0,), die_at_first)
+    found = list(work.results(tasks, 2, in_order=in_order))
     assert (found if in_order else sorted(found)) == (list if in_order else sorted)(file for file, _ in tasks)
-    assert (tmp_path / "5").stat().st_size == 3
-
-
-def test_a_task_that_kills_its_process_three_times_is_an_error_of_one_line(tmp_path: Path) -> None:
     with pytest.raises(ChildProcessError, match="a worker process was killed 3 times in one task"):
-        list(Work(new_counter, (0,), die_at_first).results([(str(tmp_path / "1"), 9)], 2))
-    assert (tmp_path / "1").stat().st_size == 3
+        list(work.results([(str(tmp_path / "21"), 9)], 2, in_order=in_order))
+    assert [(tmp_path / name).stat().st_size for name in ("5", "21")] == [3, 3]
 
 
 def test_tasks_are_taken_only_a_little_in_advance() -> None:

@@ -17,7 +17,7 @@ from usi_engine import HCPE_TYPE, PSV_TYPE, LabelledPosition, positions
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.positions import shuffled
 from usi_engine.learn.corpus.sources import GameSource
-from usi_engine.learn.game import LARGEST_SCORE, START, ScoredGame, SourceError, parse_game_line, parse_line
+from usi_engine.learn.game import START, ScoredGame, SourceError, parse_game_line, parse_line
 from usi_engine.records import csa
 from usi_engine.records.faults import Fault
 from usi_engine.records.formats import FORMATS, SUFFIXES
@@ -25,10 +25,6 @@ from usi_engine.records.formats import FORMATS, SUFFIXES
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 CSA = "V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
 MOVES = ["7g7f", "3c3d", "2g2f"]
-
-
-def test_a_huge_score_is_clamped() -> None:
-    assert parse_game_line(f"b\tscore\tstartpos\t7g7f 5 3c3d -{'9' * 20}").scores == [5, -LARGEST_SCORE]
 
 
 def test_lines_that_are_not_games_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
@@ -196,8 +192,3 @@ def test_a_position_without_score_is_left_out_unless_all_are() -> None:
     assert list(out["score"][:2]) == [10, 30]
     assert GameReader().read_game(START, moves, [None] * 3, 1, 0, out) == 3
     assert set(out["score"][:3]) == {NO_SCORE}
-
-
-def test_illegal_moves_are_rejected() -> None:
-    with pytest.raises(ValueError, match="7g7e"):
-        GameReader().read_game(START, ["7g7e"], [0], 1, 0, np.zeros(4, TRAINING_POSITION))
