@@ -10,21 +10,11 @@ from typing import Any
 
 import pytest
 
+import usi_engine
 from core_ext.board import BLACK, WHITE, Board
 from tests.positions import MATED
 from tests.scripted_engine import scripted
-from usi_engine import (
-    Analysis,
-    Engine,
-    EngineDied,
-    EngineError,
-    EngineNonsense,
-    EngineSilent,
-    Limit,
-    Timeouts,
-    UnknownOption,
-    UsiEngine,
-)
+from usi_engine import Analysis, Engine, EngineDied, EngineError, EngineNonsense, Limit, Timeouts, UsiEngine
 from usi_engine.api import usi_process
 from usi_engine.usi.options import Option
 from usi_engine.usi.process import own_engine
@@ -123,7 +113,7 @@ def test_a_stream_ends_with_its_block(opened: Opened) -> None:
     ("answer", "kind", "text"),
     [
         ("die", EngineDied, r"Fake has ended \(exit status 0\)"),
-        ("hang", EngineSilent, "Fake does not answer stop|Fake says nothing for 0.3 s"),
+        ("hang", usi_engine.EngineSilent, "Fake does not answer stop|Fake says nothing for 0.3 s"),
         ("7g7e", EngineNonsense, "Fake answers '7g7e', which is no legal move"),
         ("7g7f", EngineNonsense, "Fake gives no evaluation"),
         ("resign", EngineNonsense, "Fake resigns without an evaluation"),
@@ -164,7 +154,7 @@ def test_time_is_kept_for_the_engine(opened: Opened, monkeypatch: pytest.MonkeyP
     with opened("think", "think", "hang", timeouts=QUICK) as engine:
         assert engine.play(Board(), time=0.01).end == "resign"
         assert engine.play(Board(), Limit(black_clock=0.01, white_clock=1000)).end == "resign"
-        with pytest.raises(EngineSilent, match="does not answer stop"):
+        with pytest.raises(usi_engine.EngineSilent, match="does not answer stop"):
             engine.play(Board.from_moves(["7g7f"]), Limit(black_clock=1000, white_clock=0.01))
 
 
@@ -181,7 +171,7 @@ def test_an_engine_that_another_thread_closes(opened: Opened, monkeypatch: pytes
     [
         ("print('no such library')", EngineDied, "has ended \\(exit status 0\\)\n    no such library"),
         ("import sys; sys.exit('no such library')", EngineDied, "    no such library"),
-        ("import time; print('hello', flush=True); time.sleep(1000)", EngineSilent, "does not answer usiok"),
+        ("import time; print('hello', flush=True); time.sleep(1000)", usi_engine.EngineSilent, "does not answer usiok"),
     ],
 )
 def test_a_program_that_is_no_engine(code: str, kind: type[EngineError], text: str) -> None:
@@ -204,10 +194,10 @@ def test_refused_arguments(opened: Opened) -> None:
         ):  # fmt: skip
             with pytest.raises(ValueError):
                 call()
-        for kind in (EngineError, ValueError, UnknownOption):
+        for kind in (EngineError, ValueError, usi_engine.UnknownOption):
             with pytest.raises(kind, match="Fake has no option 'Hash'"):
                 engine.configure({"Hash": 1})
-        with pytest.raises(UnknownOption, match="Fake: Style must be one of Calm, Wild, not 'Bold'"):
+        with pytest.raises(usi_engine.UnknownOption, match="Fake: Style must be one of Calm, Wild, not 'Bold'"):
             engine.configure({"style": "Bold"})
 
 

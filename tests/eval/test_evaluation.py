@@ -15,23 +15,13 @@ from core_ext._nnue_probe import NnueProbe
 from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
 from core_ext.engine import HALF_SQUARES, INFINITE, PAIRS, KppWeights, Network, PieceValues, Worker
+from tests import positions
 from tests.conftest import NewWorker, deepen
 from tests.engine.usi_transport import Program
 from tests.eval.nnue.networks import random_network, to_play
 from tests.eval.nnue.reference import mirrored as mirrored_square
 from tests.eval.nnue.reference import numbers_of
-from tests.positions import (
-    ENTERED,
-    MATSURI,
-    MIDGAME,
-    TWO_PIECE_HANDICAP,
-    VALUES,
-    data_rows,
-    flipped,
-    material,
-    mirrored,
-    random_boards,
-)
+from tests.positions import MATSURI, MIDGAME, VALUES, flipped, material, mirrored, random_boards
 from tests.programs import run_engine
 from tests.shogi.slow_shogi import START, Position
 from usi_engine.core import load_core
@@ -100,7 +90,7 @@ def test_the_search_evaluates_by_the_network(new_worker: NewWorker, file: Networ
 
 
 def test_a_problem_with_one_king_is_worth_its_material(new_worker: NewWorker, file: NetworkFile) -> None:
-    _, sfen, _ = next(row for row in data_rows("mate_problems.tsv") if row[1].count("K") == 0)
+    _, sfen, _ = next(row for row in positions.data_rows("mate_problems.tsv") if row[1].count("K") == 0)
     assert total(new_worker(to_play(file)), sfen) == total(new_worker(), sfen)
 
 
@@ -333,7 +323,7 @@ def test_the_program_plays_with_a_file_or_names_its_fault(values: Path) -> None:
 # ---- the static value ----
 
 # From the opening to both kings entered, and a handicap with pieces missing.
-STARTS = [START, MATSURI, ENTERED, TWO_PIECE_HANDICAP]
+STARTS = [START, MATSURI, positions.ENTERED, positions.TWO_PIECE_HANDICAP]
 
 
 def value(engine: Worker, sfen: str) -> int:

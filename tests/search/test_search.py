@@ -7,21 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core_ext import engine
 from core_ext.board import Board
-from core_ext.engine import (
-    DECLARATION,
-    INFINITE,
-    MATE,
-    MATE_BOUND,
-    MAX_DEPTH,
-    MAX_EVALUATION,
-    StopToken,
-    Table,
-    Worker,
-    set_tunable,
-    tunable,
-    tunables,
-)  # fmt: skip
+from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_EVALUATION, StopToken, Table, Worker, set_tunable, tunable
 from tests import positions
 from tests.conftest import MateProblem, NewWorker, deepen
 from tests.positions import described_rows
@@ -196,7 +184,7 @@ def test_the_move_limit_is_a_draw_except_for_mate(worker: Worker) -> None:
 
 def test_depths_and_windows_are_checked(worker: Worker, board: Board) -> None:
     worker.set_root(board)
-    wrong = [(0, -1, 1, 0), (MAX_DEPTH + 1, -1, 1, 0), (1, 1, 1, 0), (1, -1, 1, 30), (1, -1, 1, -1)]
+    wrong = [(0, -1, 1, 0), (engine.MAX_DEPTH + 1, -1, 1, 0), (1, 1, 1, 0), (1, -1, 1, 30), (1, -1, 1, -1)]
     for depth, alpha, beta, first in wrong:
         with pytest.raises(ValueError, match=r"\d"):
             worker.search(depth, alpha, beta, first)
@@ -248,7 +236,7 @@ DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6
 def test_a_superior_position_has_no_score_of_its_own() -> None:
     worker = Worker(Table(16), StopToken(), load_evaluation("<internal>"))
     worker.set_root(Board(DELAYED_MATE))
-    found = [worker.lines(1)[0].value for _ in iterative_deepening(worker, MAX_DEPTH, 150_000)]
+    found = [worker.lines(1)[0].value for _ in iterative_deepening(worker, engine.MAX_DEPTH, 150_000)]
     assert len(found) > 6
     assert all(abs(value) <= MAX_EVALUATION or abs(value) >= MATE_BOUND for value in found)
 
@@ -269,7 +257,7 @@ FIELDS = [row[0] for row in LISTED]
 def test_the_list_is_the_headers() -> None:
     """Names, order, defaults and ranges; the values now are the defaults."""
     names = [field.title().replace("_", "") for field in FIELDS]
-    assert tunables() == [(name, row[1], *row[1:]) for name, row in zip(names, LISTED, strict=True)]
+    assert engine.tunables() == [(name, row[1], *row[1:]) for name, row in zip(names, LISTED, strict=True)]
     assert len(set(FIELDS)) == len(FIELDS) > 60
     assert all(least <= default <= greatest for _, default, least, greatest in LISTED)
 
@@ -280,17 +268,17 @@ def test_every_constant_is_used() -> None:
 
 
 def test_setting_one_changes_that_one_alone() -> None:
-    for name, _, default, least, greatest in tunables():
+    for name, _, default, least, greatest in engine.tunables():
         for value in (least, greatest):
             set_tunable(name, value)
             assert tunable(name) == value
-            changed = {other for other, now, standard, *_ in tunables() if now != standard}
+            changed = {other for other, now, standard, *_ in engine.tunables() if now != standard}
             assert changed == ({name} if value != default else set())
         set_tunable(name, default)
 
 
 def test_refusals_say_what_is_wrong() -> None:
-    name, before, _, least, greatest = tunables()[5]
+    name, before, _, least, greatest = engine.tunables()[5]
     for value in (least - 1, greatest + 1):
         with pytest.raises(ValueError, match=rf"^{name} = {value} is not within {least} and {greatest}$"):
             set_tunable(name, value)
@@ -363,10 +351,10 @@ def test_a_try_named_by_searchmoves_wins() -> None:
     tries = [("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"), ("8K/9/9/9/9/9/9/4k4/9 w - 1", "5h5i")]
     for sfen, move in [*tries, ("9/4K4/9/9/9/9/9/4k4/9 b - 10", "5b5a")]:
         worker = Worker(Table(1), StopToken())
-        for rule, value in (("TryRule", DECLARATION - 1), ("CSARule27", 0)):
+        for rule, value in (("TryRule", engine.DECLARATION - 1), ("CSARule27", 0)):
             worker.configure(declaration=rule, max_moves=10)
             worker.set_root(Board(sfen), [move])
             found = worker.search(2, -INFINITE, INFINITE)
             assert found == value if value else abs(found) < MATE // 2
     worker.set_root(Board("+R+RK+B+B4/PPPPPPPPP/SSSS5/9/9/9/9/9/8k w 4G4N4L9P 10"))
-    assert worker.search(1, -INFINITE, INFINITE) == 2 - DECLARATION  # also a declaration after it
+    assert worker.search(1, -INFINITE, INFINITE) == 2 - engine.DECLARATION  # also a declaration after it

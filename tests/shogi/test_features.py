@@ -15,18 +15,9 @@ from core_ext.engine import PieceValues
 from tests import positions
 from tests.eval.nnue.reference import active_features
 from tests.shogi import slow_shogi
+from usi_engine import features
 from usi_engine.evaluation.parts import FEATURE_SETS
-from usi_engine.features import (
-    BoardBatch,
-    dlshogi_label,
-    dlshogi_move,
-    dlshogi_planes,
-    label_mask,
-    label_moves,
-    load_evaluation,
-    nnue_indices,
-    piece_planes,
-)
+from usi_engine.features import BoardBatch, dlshogi_label, dlshogi_planes, label_mask, nnue_indices, piece_planes
 
 SAMPLE = [pytest.param(200, id="sample"), pytest.param(10_000, id="all", marks=pytest.mark.slow)]
 LETTERS = "PLNSBRGK"
@@ -63,13 +54,13 @@ def test_labels_and_masks_are_those_of_cshogi(cshogi: Any, plies: int) -> None:
     for board, twin in twins(cshogi, plies):
         expected = {make_move_label(move, board.turn): cshogi.move_to_usi(move) for move in twin.legal_moves}
         assert np.flatnonzero(label_mask(board)[0]).tolist() == sorted(expected), board.sfen()
-        found = label_moves(board)[0]
+        found = features.label_moves(board)[0]
         words = {label: move_from_usi(move) for label, move in expected.items()}
         assert {int(label): int(found[label]) for label in np.flatnonzero(found)} == words
         moves = np.array(list(words.values()), np.uint16)
         assert dlshogi_label(moves, board.turn).tolist() == list(words)
         for label, move in list(expected.items())[:1]:
-            assert dlshogi_label(move, board.turn) == label and dlshogi_move(label, board) == move
+            assert dlshogi_label(move, board.turn) == label and features.dlshogi_move(label, board) == move
 
 
 def test_piece_planes_show_pieces_and_hands() -> None:
@@ -165,7 +156,7 @@ def test_static_values_of_an_evaluation() -> None:
     batch = BoardBatch(20, threads=2)
     for i, board in enumerate(boards):
         batch[i] = board
-    evaluation = load_evaluation("<internal>")
+    evaluation = features.load_evaluation("<internal>")
     with Engine() as engine:
         expected = [engine.static_value(board) for board in boards]
     assert batch.static_values(evaluation).tolist() == expected
@@ -205,7 +196,7 @@ WRONG: list[tuple[Callable[[BoardBatch, Board], object], str]] = [
     (lambda *_: BoardBatch(2, "9/9"), "'9/9'"),
     (lambda _, board: label_mask(board, np.zeros((1, 2187), np.uint8)), r"bool\[1, 2187\] in.*not uint8"),
     (lambda _, board: label_mask(board, np.zeros((1, 4374), np.bool_)[:, ::2]), r"in C order"),
-    (lambda _, board: label_moves(board, read_only(np.zeros((1, 2187), np.uint16))), "that can be written"),
+    (lambda _, board: features.label_moves(board, read_only(np.zeros((1, 2187), np.uint16))), "that can be written"),
     (lambda batch, _: piece_planes(batch, np.zeros((1, 42, 9, 9), np.float32)), r"\[2, 42, 9, 9\].*not float32\[1,"),
     (lambda batch, _: dlshogi_planes(batch, [1.0]), r"not \[1.0\]"),  # type: ignore[arg-type]
     (lambda _, board: dlshogi_planes([board, None]), "expected core_ext.board.Board"),  # type: ignore[list-item]
@@ -214,8 +205,8 @@ WRONG: list[tuple[Callable[[BoardBatch, Board], object], str]] = [
     (lambda *_: dlshogi_label(TWO, np.array([0, 2])), r"not a colour: array\(\[0, 2\]\)"),
     (lambda *_: dlshogi_label(np.array([7739, -1]), 0), "not moves of 15 bits: from -1 to 7739"),
     (lambda *_: dlshogi_label(TWO / 1, 0), "integer"),
-    (lambda _, board: dlshogi_move(2187, board), "no legal move has the label 2187"),
-    (lambda _, board: dlshogi_move(0, board), "no legal move has the label 0"),
+    (lambda _, board: features.dlshogi_move(2187, board), "no legal move has the label 2187"),
+    (lambda _, board: features.dlshogi_move(0, board), "no legal move has the label 0"),
     (lambda _, board: nnue_indices(board, "HalfKPE9"), "'HalfKPE9'"),
     (lambda _, board: nnue_indices([board, Board("4k4/9/9/9/9/9/9/9/9 b G 1")], "HalfKP"), "king is missing on board"),
 ]  # fmt: skip
