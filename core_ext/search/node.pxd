@@ -38,9 +38,12 @@ cdef inline void push_move(Searcher *s, Stack *ss, Move move, Move32 move32) noe
     add_to_word(&s.nodes, 1)
 
 
-cdef inline void prefetch_next(const Searcher *s, Picker *picker) noexcept nogil:
-    """Prefetch the TT entry of the next move while this one is searched."""
-    cdef Move move = peek_move(picker)
+cdef inline void prefetch_next(const Searcher *s, const Node *node, Picker *picker) noexcept nogil:
+    """Prefetch the TT entry of the next move while this one is searched, unless this one will most likely cut."""
+    cdef Move move
+    if node.cut and node.move_count == 1:
+        return
+    move = peek_move(picker)
     if move:
         tt_prefetch(s.table, key_after(&s.pos, to_move32(&s.pos, move)))
 

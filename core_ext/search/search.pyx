@@ -290,7 +290,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
             continue
         if extend_hash_move(s, node, &candidate) or s.stopped:
             break
-        prefetch_next(s, &picker)
+        prefetch_next(s, node, &picker)
         value = search_move(s, node, &candidate)
         if s.stopped:
             break
