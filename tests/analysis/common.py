@@ -16,6 +16,8 @@ from usi_engine.records.games import Game
 from usi_engine.records.usi_text import read
 from usi_engine.search.results import Analysis
 
+QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
+
 
 @contextmanager
 def japanese() -> Iterator[None]:

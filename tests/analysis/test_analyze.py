@@ -9,7 +9,7 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MATE
-from tests.analysis.common import japanese, page_json, three_moves, with_values
+from tests.analysis.common import QUICK, japanese, page_json, three_moves, with_values
 from tests.positions import MATE_IN_ONE, MATED
 from tests.programs import output_of
 from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
@@ -23,7 +23,6 @@ from usi_engine.records.games import Game
 from usi_engine.search.results import Analysis, Limit, Score
 
 GAME = RECORDS / "game.kif"
-QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 
 pytestmark = pytest.mark.usefixtures("cache_folder")
 

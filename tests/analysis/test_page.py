@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core_ext.shogi.notation import FLIPPED, RANKS
-from tests.analysis.common import japanese, judged, mating, page_json, three_moves, with_values
+from core_ext.shogi.notation import FLIPPED, RANKS, flip_sfen
+from tests.analysis.common import QUICK, japanese, judged, mating, page_json, three_moves, with_values
 from tests.positions import described_rows
 from tests.records.common import RECORDS, searched, valued
 from usi_engine.analysis.analyze import main
@@ -23,8 +23,6 @@ from usi_engine.core import load_core
 from usi_engine.records.ends import End
 from usi_engine.records.games import Game
 from usi_engine.records.position import FULL_SET
-
-QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 
 pytestmark = pytest.mark.usefixtures("cache_folder")
 
@@ -176,7 +174,7 @@ def test_every_formation_is_found_on_its_squares() -> None:
     for one in formations():
         board = load_core().board(sfen_of(one))
         for side in (0, 1):
-            found = find_formation(board if side == 0 else load_core().board(turned(board.sfen())), side, one.kind)
+            found = find_formation(board if side == 0 else load_core().board(flip_sfen(board.sfen())), side, one.kind)
             assert found
             assert found.japanese == one.japanese
         letters = Counter(next(iter(piece))[0] for piece in one.pieces)
@@ -193,12 +191,6 @@ def sfen_of(formation: Formation) -> str:
     ranks = ["".join(placed.get(f"{file}{rank}") or "1" for file in range(9, 0, -1)) for rank in RANKS]
     held = "".join(one[0] for one in firsts if one[1:] == "*")
     return f"{'/'.join(ranks)} b {held or '-'} 1"
-
-
-def turned(sfen: str) -> str:
-    """The position seen from the other side."""
-    board, _, hands, ply = sfen.split()
-    return f"{board[::-1].swapcase()} w {hands.swapcase()} {ply}"
 
 
 def test_where_formations_are_shown() -> None:

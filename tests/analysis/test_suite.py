@@ -6,16 +6,15 @@ from typing import Any
 import pytest
 
 from core_ext.board import Board
-from tests.positions import described_rows
+from tests.analysis.common import QUICK
+from tests.positions import MATE_IN_ONE, described_rows
 from tests.records.common import valued
+from tests.shogi.slow_shogi import START
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.suite import Problem, SuiteError, attempt, main, read_problem
 from usi_engine.search.results import Analysis, Score, Variation, Watch
 
 TEN = Score(10)
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
-QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 
 
 @pytest.mark.parametrize(("line", "moves", "name"), described_rows("suite_lines.jsonl"))
@@ -69,7 +68,7 @@ def test_found_since_when_the_choice_stayed_right() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp932"])
 def test_table(encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "suite.tsv"
-    file.write_text(f"# two\n{MATE}\tG*5b\t一手詰\n{MATE}\t5c5b\n", encoding=encoding)
+    file.write_text(f"# two\n{MATE_IN_ONE}\tG*5b\t一手詰\n{MATE_IN_ONE}\t5c5b\n", encoding=encoding)
     assert main([str(file), *QUICK]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].split()[:2] == ["1", "yes"]

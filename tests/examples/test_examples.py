@@ -1,15 +1,18 @@
-"""The engines of examples/ through USI, and the notebook."""
+"""The engines of examples/ through USI, the notebook, planes and actions of examples/research."""
 
 import ast
 import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core_ext.board import Board
+from core_ext.shogi.notation import flip_sfen
 from tests import positions
 from tests.engine.usi_transport import Program
 from tests.programs import ROOT
@@ -119,10 +122,7 @@ def test_a_mate_or_the_best_capture_is_played(name: str) -> None:
 
 
 NOTEBOOK = EXAMPLES / "analysis.ipynb"
-
-
-BOOK: dict[str, Any] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-CODE = [cell for cell in BOOK["cells"] if cell["cell_type"] == "code"]
+CODE = [cell for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
 
 
 def run_cell(source: str, names: dict[str, Any]) -> Any:
@@ -148,3 +148,15 @@ def test_every_cell_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     assert names["solved"].found and names["problem"].is_legal(names["solved"].moves[0])
     assert len(names["found"].lines) == 3
     assert len(names["scores"]) == len(names["game"].moves) + 1
+
+
+def test_actions_and_planes_are_those_of_the_rotated_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make examples` checks the environments, which need other libraries."""
+    monkeypatch.syspath_prepend(str(EXAMPLES / "research"))
+    encoding: Any = import_module("encoding")
+    for board in positions.random_boards(1, 600):
+        actions, other = encoding.legal_actions(board), Board(flip_sfen(board.sfen()))
+        assert len(actions) == len(board.legal_moves) == encoding.action_mask(board).sum()
+        assert sorted(actions) == sorted(encoding.legal_actions(other)) and max(actions) < encoding.ACTIONS
+        assert np.array_equal(encoding.planes(board), encoding.planes(other))
+        assert encoding.planes(board)[:28].sum() == len(board.piece_map())

@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.analysis.common import page_json
 from tests.positions import described_rows
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
@@ -236,18 +236,11 @@ def test_a_tournament(tmp_path: Path, play: Play, line: str, games: str) -> None
     told = [{*received(tmp_path, name, "setoption")} for name in "ABC"]
     assert ["setoption name Style value Wild" in lines for lines in told] == [False, True, False]
     assert all(f"{name} {games.count(name)} " in shown for name in "ABC")
-    data = page_data(tmp_path / "kept" / "index.html")
+    page = (tmp_path / "kept" / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r'(src|href)="(?!data:)|^import ', page, re.M)  # it needs no other file
+    data = page_json(page)
     assert [game["players"] for game in data["games"]] == [" - ".join(game) for game in games.split()]
     assert data["cross"][0][1] == "+1 =0 -1" and [one["name"] for one in data["curves"]] == ["A", "B", "C"]
-
-
-def page_data(page: Path) -> dict[str, Any]:
-    """Return the data in a page, which needs no other file."""
-    text = page.read_text(encoding="utf-8")
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text)
-    assert found and not re.search(r'(src|href)="(?!data:)|^import ', text, re.M)
-    data: dict[str, Any] = json.loads(found[1])
-    return data
 
 
 def test_a_sequential_test_ends_the_match(tmp_path: Path, play: Play) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.analysis.common import page_json
 from tests.engine.fake_core import Script, make_core
 from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
 from tests.positions import described_rows
@@ -208,9 +209,7 @@ def test_a_move_is_answered_and_a_reload_shows_it(opened: list[Pages]) -> None:
     state = pages.until("ply", 2)
     assert time.monotonic() - begun > 0.25
     assert state["legal"] and not state["thinking"]
-    page = pages.request("")[1].decode()
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])  # type: ignore[index]
-    assert data["states"]["play"] == state
+    assert page_json(pages.request("")[1].decode())["states"]["play"] == state
 
 
 @pytest.mark.parametrize(("action", "values", "message"), described_rows("refused_actions.jsonl"))
