@@ -1,6 +1,7 @@
 /* Bit scan, popcount, prefetch, vector addition, comparison, maximum of a list: for gcc, clang and MSVC, and in portable C. */
 #ifndef KOMADORI_SIMD_H
 #define KOMADORI_SIMD_H
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -148,21 +149,21 @@ static inline int greatest(const int32_t *pairs, int count)
 {
     const __m512i least = _mm512_set1_epi32(INT32_MIN);
     const __mmask16 rest = (__mmask16)((1u << 2 * (count & 7)) - 1);
-    const int whole = count & ~7;
+    const size_t whole = (size_t)count & ~(size_t)7;
     __m512i best = _mm512_mask_loadu_epi32(least, rest, pairs + 2 * whole), wanted;
     __mmask16 found;
-    int at;
+    size_t at;
     for (at = 0; at < whole; at += 8)
         best = _mm512_max_epi32(best, _mm512_loadu_si512(pairs + 2 * at));
     wanted = _mm512_set1_epi32(_mm512_mask_reduce_max_epi32(KOMADORI_FIRST_WORDS, best));
     for (at = 0; at < whole; at += 8) {
         found = _mm512_mask_cmpeq_epi32_mask(KOMADORI_FIRST_WORDS, _mm512_loadu_si512(pairs + 2 * at), wanted);
         if (found)
-            return at + lowest_bit(found) / 2;
+            return (int)at + lowest_bit(found) / 2;
     }
     found = _mm512_mask_cmpeq_epi32_mask(KOMADORI_FIRST_WORDS & rest, _mm512_maskz_loadu_epi32(rest, pairs + 2 * at),
                                          wanted);
-    return at + lowest_bit(found) / 2;
+    return (int)at + lowest_bit(found) / 2;
 }
 
 #elif !defined(CORE_EXT_PORTABLE) && defined(__AVX2__)
@@ -170,12 +171,13 @@ static inline int greatest(const int32_t *pairs, int count)
 
 static inline int greatest(const int32_t *pairs, int count)
 {
-    const int whole = count & ~3;
+    const size_t whole = (size_t)count & ~(size_t)3;
     __m256i best, wanted;
     __m128i half;
     int32_t most = pairs[2 * (count - 1)];
-    int at, found;
-    for (at = whole; at < count; at++)
+    size_t at;
+    int found;
+    for (at = whole; at < (size_t)count; at++)
         most = pairs[2 * at] > most ? pairs[2 * at] : most;
     best = _mm256_set1_epi32(most);
     for (at = 0; at < whole; at += 4)
@@ -187,11 +189,11 @@ static inline int greatest(const int32_t *pairs, int count)
     for (at = 0; at < whole; at += 4) {
         found = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(KOMADORI_PAIRS(at), wanted))) & 0x55;
         if (found)
-            return at + lowest_bit((uint64_t)found) / 2;
+            return (int)at + lowest_bit((uint64_t)found) / 2;
     }
     while (pairs[2 * at] != most)
         at++;
-    return at;
+    return (int)at;
 }
 
 #elif defined(KOMADORI_NEON)

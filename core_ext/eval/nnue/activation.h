@@ -56,11 +56,12 @@ static inline NnueVector nnue_products(const int16_t *left, const int16_t *right
 static inline void nnue_multiply(uint8_t *out, const int16_t *sums, int width)
 {
     const int16_t *right = sums + width / 2;
-    int at = 0;
-    for (; at + NNUE_BYTES <= width / 2; at += NNUE_BYTES)
+    const size_t count = (size_t)width / 2;
+    size_t at = 0;
+    for (; at + NNUE_BYTES <= count; at += NNUE_BYTES)
         NNUE_STORE(out + at, NNUE_PACKU16(nnue_products(sums + at, right + at),
                                           nnue_products(sums + at + NNUE_LANES16, right + at + NNUE_LANES16)));
-    portable_products(out + at, sums + at, right + at, width / 2 - at);
+    portable_products(out + at, sums + at, right + at, (int)(count - at));
 }
 #else
 #define nnue_clip portable_clip
