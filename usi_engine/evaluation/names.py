@@ -55,4 +55,4 @@ def named_errors(kind: str, path: str | Path, to: type[Exception] = WeightsError
         message, reason = _("cannot read the {kind} '{path}': {reason}"), reason_of(error)
     except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:  # also from impossible paths
         reason = str(error) if isinstance(error, RuntimeError) else repr(error)  # such as a home folder that is missing
-    raise to(message.format(kind=_(kind), path=path, reason=reason))
+    raise to(message.format(kind=_(kind), path=path, reason=reason)) from None

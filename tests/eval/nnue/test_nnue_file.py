@@ -41,7 +41,7 @@ def refusal(path: Path, data: bytes | None = None) -> str:
         read_network(path)
     line = str(error.value)
     assert "\n" not in line
-    assert path.name in line
+    assert path.name in line and error.value.__suppress_context__
     return line
 
 
