@@ -30,7 +30,7 @@ TOOLS = {
 }
 BROWSER = {"analyze": "usi_engine.play.analyze"}  # with --browser: the command is a place of the page
 SPELLINGS = {"analyse": "analyze"}
-WRONG_ARGUMENTS = 2
+CANNOT_RUN = 2  # wrong arguments, or no core for this processor
 # Errors of a write to a pipe that its reader has closed.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 HINT = f"{NAME} {__version__} waits for USI commands: help lists them, quit ends. To play: usi_engine play"
@@ -76,7 +76,7 @@ def main() -> int:
             return _run(sys.argv[1:])
         except CoreError as error:
             report(error)
-            return 1
+            return CANNOT_RUN
         except ModuleNotFoundError as error:
             print(lacking(error.name or ""), file=sys.stderr)
             return 1
@@ -108,7 +108,7 @@ def _run(arguments: list[str]) -> int:
         language, arguments = split_language(arguments)
     except ValueError as error:
         print(error, file=sys.stderr)
-        return WRONG_ARGUMENTS
+        return CANNOT_RUN
     if arguments:
         choose(language)
     if arguments[:1] in (["--help"], ["-h"]):
@@ -147,7 +147,7 @@ def _carry_out(arguments: list[str]) -> int:
     commands = command_line.commands_of(arguments)
     if fault := command_line.fault_in(commands, TOOLS) or command_line.refused(commands):
         print(fault, file=sys.stderr)
-        return WRONG_ARGUMENTS
+        return CANNOT_RUN
     language = chosen()
     choose("en")  # USI output is not translated
     writer = Writer(sys.stdout.buffer)

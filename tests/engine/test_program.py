@@ -102,7 +102,7 @@ def test_an_uncompiled_clone_says_what_to_do(tmp_path: Path) -> None:
     assert done.stdout.startswith("info string " + advice) and done.stdout.endswith("make run\nreadyok\n")
     for words in (["mate", MATE_IN_ONE], ["csa", "--help"], ["perft", "1"]):
         done = run_engine(*words, cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith(advice)
+        assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(advice)
     done = run_command([sys.executable, "-c", "from usi_engine import Board"], cwd=tmp_path)
     assert f"CoreError: {advice}" in done.stderr
 
