@@ -166,6 +166,17 @@ def test_loading_prints_empty_lines(scripted: ScriptedEngine, monkeypatch: pytes
     scripted(Script(load_seconds=0.35)).ask("isready", answer=["^$", "^$", "^readyok$"])
 
 
+def test_no_memory_for_the_position(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(own: session.Session) -> Board:
+        raise MemoryError
+
+    engine = scripted(Script())
+    with monkeypatch.context() as patch:
+        patch.setattr(session.Session, "_current", refuse)
+        engine.ask("go mate nodes 10", answer=["^info string out of memory$", "^checkmate"])
+    engine.ask("go depth 1", answer="^bestmove [1-9]")
+
+
 @pytest.mark.parametrize(("nodes", "solved"), [(0, []), (20, ["shortest"])])
 def test_a_mate_is_searched_before_the_search(
     scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, nodes: int, solved: list[str]
