@@ -112,7 +112,7 @@ cdef inline void score_drops(const Picker *picker, int piece_type, int *scores) 
 
 cdef inline void add_drops(Picker *picker, const Move *move, const Move *last) noexcept nogil:
     """Append drops with their quiet_score. There are many, of few types."""
-    cdef int scores[GOLD + 1][128]      # 128: an index is a part of the move
+    cdef int scores[GOLD + 1][128]      # the square of a move has seven bits
     cdef Hand hand = hand_of(picker.pos, picker.pos.side)
     cdef ScoredMove *end = picker.end
     cdef int piece_type
