@@ -11,8 +11,8 @@ from core_ext.shogi.bitboard cimport (
     all_squares, attacks, bishop_attacks, Bitboard, both, count, either, empty, files_without, has, lance_attacks,
     lowest, many, meet, pop, promotion_targets, rook_attacks, some, tables, without,
 )
-from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
-from core_ext.shogi.movegen cimport generate_checks, generate_evasions, has_legal_move
+from core_ext.shogi.hand cimport HAND_PAWNS, hand_has, LEAST_FREE_HAND
+from core_ext.shogi.movegen cimport generate_checks, generate_evasions, has_legal_move, plain_targets
 from core_ext.shogi.position cimport (
     aligned_sliders, attacked, attackers, diagonal_sliders, do_move, hand_of, occupied, pieces, Position,
     slide_attackers, slider_blockers, State, step_attackers, straight_sliders, to_move32, undo_move,
@@ -33,11 +33,12 @@ cdef struct KingInfo:
     Bitboard xray           # lacks the king, which does not shield squares
     Bitboard neighbours     # the squares next to the king
     Bitboard escapes        # neighbours to which the king could go now
-    Bitboard straight       # attacks of a rook and a bishop from its square
+    Bitboard straight       # squares of a useful check by a rook and a bishop, which see the king from there
     Bitboard diagonal
-    Bitboard straight_reach     # lines of our rooks and dragons, and of our bishops and horses, also behind the king
-    Bitboard diagonal_reach
-    Bitboard lines          # both, and those of our lances to the neighbours
+    Bitboard straight_reach     # lines, also behind the king, of our rooks and dragons, of our bishops and horses and
+    Bitboard diagonal_reach     # of our lances that point to the neighbours
+    Bitboard lance_reach
+    Bitboard lines          # all three
     Bitboard discoverers    # our pieces that give check when they leave their line
     Bitboard allowed        # targets of our pieces: all squares, or those that meet a check
 
@@ -72,18 +73,18 @@ cdef void init_check_origins() noexcept nogil:
 cdef inline void init_reach(const Position *pos, KingInfo *info) noexcept nogil:
     cdef Bitboard men = both(pos.color[info.us], diagonal_sliders(pos))
     cdef int square
-    info.diagonal_reach = info.straight_reach = empty()
+    info.diagonal_reach = info.straight_reach = info.lance_reach = empty()
     while some(men):
         info.diagonal_reach = either(info.diagonal_reach, bishop_attacks(pop(&men), info.xray))
     men = both(pos.color[info.us], straight_sliders(pos))
     while some(men):
         info.straight_reach = either(info.straight_reach, rook_attacks(pop(&men), info.xray))
-    info.lines = either(info.diagonal_reach, info.straight_reach)
     men = both(pos.color[info.us], pos.kind[LANCE])
     while some(men):
         square = pop(&men)
         if meet(tables.forward[info.us][square], info.neighbours):
-            info.lines = either(info.lines, lance_attacks(info.us, square, info.xray))
+            info.lance_reach = either(info.lance_reach, lance_attacks(info.us, square, info.xray))
+    info.lines = either(either(info.diagonal_reach, info.straight_reach), info.lance_reach)
 
 
 cdef inline Bitboard steps_around(const Position *pos, const KingInfo *info) noexcept nogil:
@@ -96,6 +97,15 @@ cdef inline Bitboard steps_around(const Position *pos, const KingInfo *info) noe
     return found
 
 
+cdef inline void init_check_lines(const Position *pos, KingInfo *info) noexcept nogil:
+    """Leave out distant squares if the defender holds a piece that can be dropped between wherever it is."""
+    info.straight = rook_attacks(info.king, info.occ)
+    info.diagonal = bishop_attacks(info.king, info.occ)
+    if hand_of(pos, info.us ^ 1) >= LEAST_FREE_HAND:
+        info.straight = both(info.straight, info.neighbours)
+        info.diagonal = both(info.diagonal, info.neighbours)
+
+
 cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept nogil:
     cdef int us = pos.side, king = pos.king[us ^ 1]
     cdef Bitboard checkers = pos.state.checkers, direct
@@ -106,8 +116,7 @@ cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept no
     info.xray = without(info.occ, tables.square[king])
     init_reach(pos, info)
     info.escapes = without(info.neighbours, either(pos.color[us ^ 1], either(info.lines, steps_around(pos, info))))
-    info.straight = rook_attacks(king, info.occ)
-    info.diagonal = bishop_attacks(king, info.occ)
+    init_check_lines(pos, info)
     info.discoverers = slider_blockers(king, aligned_sliders(pos, king, us), info.occ, &direct)
     info.discoverers = both(info.discoverers, pos.color[us])
     info.allowed = all_squares()
@@ -139,10 +148,11 @@ cdef bint has_escape(const Position *pos, const KingInfo *info, int origin, Bitb
     """Return whether only the piece from `origin`, or none, attacks one of `escapes`; `occ` lacks the king."""
     cdef int us = info.us, square
     cdef Bitboard moved = tables.square[origin]
+    cdef Bitboard lines = all_squares() if has(info.lines, origin) else info.lines      # the move may open lines
     while some(escapes):
         square = pop(&escapes)
         if not (some(without(step_attackers(pos, square, us), moved))
-                or some(without(slide_attackers(pos, square, us, occ), moved))):
+                or has(lines, square) and some(without(slide_attackers(pos, square, us, occ), moved))):
             return True
     return False
 
@@ -162,7 +172,7 @@ cdef bint can_interpose_drop(const Position *pos, const KingInfo *info, int targ
     cdef int them = info.us ^ 1
     cdef Hand hand = hand_of(pos, them)
     cdef Bitboard pawns
-    if hand_has(hand, GOLD) or hand_has(hand, SILVER) or hand_has(hand, BISHOP) or hand_has(hand, ROOK):
+    if hand >= LEAST_FREE_HAND:
         return True
     if hand_has(hand, KNIGHT) and meet(between, tables.drop_ranks[them][KNIGHT]):
         return True
@@ -213,6 +223,20 @@ cdef bint mates_on_copy(const Position *pos, Move move) noexcept nogil:
     return not has_legal_move(&copy)
 
 
+cdef inline Bitboard possible_escapes(const Position *pos, const KingInfo *info, int origin, int target,
+                                      Bitboard reached) noexcept nogil:
+    """Return the neighbours that may be unattacked after a move whose piece then attacks `reached`."""
+    cdef Bitboard square = tables.square[target], left = empty()
+    cdef Bitboard escapes = without(info.neighbours, either(reached, without(pos.color[info.us ^ 1], square)))
+    if origin == NO_ORIGIN:     # the target of a drop is attacked already
+        escapes = without(escapes, square)
+    if meet(info.lines, square):
+        return escapes
+    if origin != NO_ORIGIN:
+        left = either(square, attacks(info.us, type_of(pos.board[origin]), origin, info.xray))
+    return both(escapes, either(info.escapes, left))
+
+
 cdef Move verify(const Position *pos, const KingInfo *info, Move move, int placed, bint discovers) noexcept nogil:
     """Return `move`, a legal check, if it mates, else NO_MOVE; `discovers` if it gives a discovered check (too)."""
     cdef int us = info.us, king = info.king, target = to_square(move)
@@ -220,12 +244,8 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
     cdef Bitboard occ = either(without(info.occ, tables.square[origin]), tables.square[target])
     cdef Bitboard xray = without(occ, tables.square[king])
     cdef Bitboard reached = attacks(us, placed, target, xray)
-    cdef Bitboard blocked = without(pos.color[us ^ 1], tables.square[target])
-    cdef Bitboard escapes = without(without(info.neighbours, reached), blocked)
-    cdef Bitboard first = both(escapes, either(info.escapes, tables.square[target])), checkers, between
-    if origin == NO_ORIGIN and not has(info.lines, target):     # the other squares stay attacked
-        escapes = first
-    if has_escape(pos, info, origin, first, xray) or has_escape(pos, info, origin, without(escapes, first), xray):
+    cdef Bitboard escapes = possible_escapes(pos, info, origin, target, reached), checkers, between
+    if some(escapes) and has_escape(pos, info, origin, escapes, xray):
         return NO_MOVE
     checkers = tables.square[target] if has(reached, king) else empty()
     if discovers:
@@ -241,15 +261,20 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
     return move if may_be_drop_pawn_mate(pos, info, between) and mates_on_copy(pos, move) else NO_MOVE
 
 
+cdef inline Bitboard covering(const KingInfo *info, int piece_type, Bitboard targets) noexcept nogil:
+    """Return the squares of `targets` from which a piece of the type attacks every escape square."""
+    cdef Bitboard escapes = info.escapes
+    while some(targets) and some(escapes):
+        targets = both(targets, attacks(info.us ^ 1, piece_type, pop(&escapes), info.xray))
+    return targets
+
+
 cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type) noexcept nogil:
     cdef int us = info.us, target
     cdef Bitboard targets = both(both(check_squares(info, piece_type), tables.drop_ranks[us][piece_type]), info.allowed)
-    cdef Bitboard escapes = info.escapes
     cdef Move move
     # The king could capture on an escape square. Elsewhere a drop takes no other escape square by blocking a line.
-    targets = without(targets, either(info.occ, info.escapes))
-    while some(targets) and some(escapes):      # the drop must attack every escape square
-        targets = both(targets, attacks(us ^ 1, piece_type, pop(&escapes), info.xray))
+    targets = covering(info, piece_type, without(targets, either(info.occ, info.escapes)))
     while some(targets):
         target = pop(&targets)
         move = verify(pos, info, drop_move(piece_type, target), piece_type, False)
@@ -280,41 +305,46 @@ cdef inline Bitboard off_line_targets(const KingInfo *info, int origin, Bitboard
     return without(targets, tables.line[info.king][origin])
 
 
-cdef inline bint leaves_escape(const KingInfo *info, int placed, int target) noexcept nogil:
-    """Return whether a piece on `target` leaves an escape square unattacked, if the move opens no line."""
-    return some(without(info.escapes, attacks(info.us, placed, target, info.xray)))
-
-
-cdef Move mate_among(const Position *pos, const KingInfo *info, int origin, Bitboard targets, Bitboard discovering,
-                     int placed) noexcept nogil:
-    """Find a mate by the piece on `origin` on one of `targets`; its type after the move is `placed`."""
-    cdef int target, piece_type = type_of(pos.board[origin])
+cdef Move mate_on(const Position *pos, const KingInfo *info, int origin, Bitboard targets, Bitboard discovering,
+                  int placed) noexcept nogil:
+    cdef int target
     cdef Move move
-    targets = both(targets, either(check_squares(info, placed), discovering))
+    if not has(info.lines, origin):     # the move opens no line
+        targets = covering(info, placed, targets)
     while some(targets):
         target = pop(&targets)
-        if not has(info.lines, origin) and leaves_escape(info, placed, target):
-            continue
-        move = promotion_move(origin, target) if placed != piece_type else board_move(origin, target)
+        move = board_move(origin, target)
+        if placed != type_of(pos.board[origin]):
+            move = promotion_move(origin, target)
         move = verify(pos, info, move, placed, has(discovering, target))
         if move:
             return move
     return NO_MOVE
 
 
+cdef inline Move mate_among(const Position *pos, const KingInfo *info, int origin, Bitboard targets,
+                            Bitboard discovering, int placed) noexcept nogil:
+    """Find a mate by the piece on `origin` on one of `targets`; its type after the move is `placed`."""
+    targets = both(targets, either(check_squares(info, placed), discovering))
+    return mate_on(pos, info, origin, targets, discovering, placed) if some(targets) else NO_MOVE
+
+
 cdef Move mate_by_piece(const Position *pos, const KingInfo *info, int origin) noexcept nogil:
     cdef int us = info.us, piece_type = type_of(pos.board[origin])
-    cdef Bitboard targets, discovering
+    cdef Bitboard targets, discovering, promotable
     cdef Move move
     targets = both(without(attacks(us, piece_type, origin, info.occ), pos.color[us]), info.allowed)
     if has(pos.state.pinned, origin):
         targets = both(targets, tables.line[pos.king[us]][origin])
     discovering = off_line_targets(info, origin, targets)
     if can_promote(piece_type):
-        move = mate_among(pos, info, origin, promotion_targets(us, origin, targets), discovering, piece_type + PROMOTED)
+        promotable = promotion_targets(us, origin, targets)
+        move = mate_among(pos, info, origin, promotable, discovering, piece_type + PROMOTED)
         if move:
             return move
-    return mate_among(pos, info, origin, both(targets, tables.drop_ranks[us][piece_type]), discovering, piece_type)
+        # A dominated move mates alone only if a discovered check forces a drop-pawn mate.
+        targets = plain_targets(us, piece_type, targets, promotable, some(discovering))
+    return mate_among(pos, info, origin, targets, discovering, piece_type)
 
 
 cdef Move mate_by_king(const Position *pos, const KingInfo *info) noexcept nogil:
@@ -338,15 +368,17 @@ cdef inline Bitboard checking_pieces(const Position *pos, const KingInfo *info) 
     """Return our pieces that may be able to give check with one move."""
     cdef const Bitboard *origins = check_origins[info.us][info.king]
     cdef Bitboard found = both(origins[PAWN], pos.kind[PAWN])
-    found = either(found, both(origins[LANCE], pos.kind[LANCE]))
+    cdef Bitboard straight = either(info.straight, info.neighbours)
     found = either(found, both(origins[KNIGHT], pos.kind[KNIGHT]))
     found = either(found, both(origins[SILVER], pos.kind[SILVER]))
     found = either(found, both(origins[GOLD], pos.kind[GOLDS]))
     found = either(found, either(pos.kind[HORSE], pos.kind[DRAGON]))    # their steps are not in their reach
+    if meet(info.lance_reach, straight):
+        found = either(found, pos.kind[LANCE])
+    if meet(info.straight_reach, straight):
+        found = either(found, pos.kind[ROOK])
     if meet(info.diagonal_reach, either(info.diagonal, info.neighbours)):
         found = either(found, pos.kind[BISHOP])
-    if meet(info.straight_reach, either(info.straight, info.neighbours)):
-        found = either(found, pos.kind[ROOK])
     return both(either(found, info.discoverers), pos.color[info.us])
 
 

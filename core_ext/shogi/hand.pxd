@@ -17,6 +17,7 @@ cdef extern from *:
 cdef enum:
     HAND_BORROWS = 1 << 5 | 1 << 9 | 1 << 13 | 1 << 17 | 1 << 20 | 1 << 23 | 1 << 27
     HAND_PAWNS = 31
+    LEAST_FREE_HAND = 1 << 14   # from here on there is a silver, bishop, rook or gold, which may be dropped anywhere
 
 
 cdef inline int hand_count(Hand hand, int piece_type) noexcept nogil:

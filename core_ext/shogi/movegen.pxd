@@ -5,7 +5,7 @@ non-promotion of a pawn, bishop or rook that may promote, or of a lance to the s
 the promotion (except to avoid a drop-pawn mate). Generators write dominated moves only if `include_all`.
 """
 
-from core_ext.shogi.bitboard cimport Bitboard, has, tables
+from core_ext.shogi.bitboard cimport Bitboard, both, has, tables, without
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport *
 
@@ -33,6 +33,16 @@ cdef uint64_t perft(Position *pos, int depth) noexcept nogil
 cdef bint is_legal(const Position *pos, Move move) noexcept nogil
 cdef bint has_legal_move(const Position *pos) noexcept nogil
 cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil
+
+
+cdef inline Bitboard plain_targets(int us, int piece_type, Bitboard targets, Bitboard promotable,
+                                   bint include_all) noexcept nogil:
+    """Return the targets of non-promotions that leave the piece a move; unless `include_all`, no dominated moves."""
+    if include_all or piece_type == SILVER or piece_type == KNIGHT:
+        return both(targets, tables.drop_ranks[us][piece_type])
+    if piece_type == LANCE:
+        return both(targets, tables.drop_ranks[us][KNIGHT])
+    return without(targets, promotable)
 
 
 cdef inline bint checks_directly(const CheckInfo *info, Move32 move) noexcept nogil:

@@ -29,16 +29,6 @@ cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept no
     return out
 
 
-cdef inline Bitboard plain_targets(int us, int piece_type, Bitboard targets, Bitboard promotable,
-                                   bint include_all) noexcept nogil:
-    """Return the targets of non-promotions that leave the piece a move; unless `include_all`, no dominated moves."""
-    if include_all or piece_type == SILVER or piece_type == KNIGHT:
-        return both(targets, tables.drop_ranks[us][piece_type])
-    if piece_type == LANCE:
-        return both(targets, tables.drop_ranks[us][KNIGHT])
-    return without(targets, promotable)
-
-
 cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bitboard targets,
                               bint include_all) noexcept nogil:
     """Write all moves of one piece to `targets`, promotions first."""
