@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 from usi_engine import (
-    Analysis, AsyncEngine, Board, Engine, Game, LabelledPosition, Limit, Node, PlayResult, Score, UsiEngine, features,
-    load_games, move_from_usi, move_to_usi, positions,
+    HCPE3_TYPE, HCPE_TYPE, PSV_TYPE, Analysis, AsyncEngine, Board, Engine, Game, LabelledPosition, Limit, Node,
+    PlayResult, PositionDataset, Score, UsiEngine, features, load_games, move_from_usi, move_to_usi, positions,
 )
 
 board = Board()
@@ -52,6 +52,10 @@ for position in positions(["a.psv", "b.hcpe"], on_fault=print):
     assert_type(position, LabelledPosition)
     assert_type(Board.from_psv(position.board.to_psv()), Board)
     assert_type((position.move, position.score, position.result), tuple[str, int | None, int | None])
+data = PositionDataset(["a.psv"], lambda position: position.score, buffer=1000, on_fault=print)
+data.epoch = 1
+assert_type([PSV_TYPE, HCPE_TYPE, HCPE3_TYPE], list[np.dtype[np.void]])
+assert_type(np.fromfile("a.psv", PSV_TYPE), NDArray[np.void])
 with Engine() as engine:
     assert_type(engine.analyse(board, nodes=1000).score, Score)
     with engine.analysis(board, multipv=2) as stream:
