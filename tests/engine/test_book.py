@@ -185,18 +185,20 @@ def apery_book(key: int) -> bytes:
     return np.array(rows, ENTRY).tobytes()
 
 
-def test_libraries(tmp_path: Path) -> None:
-    """Weights of ShogiHome become counts; a move marked as a mistake is skipped."""
-    data = {"sbk": SBK, "bin": apery_book(pytest.importorskip("cshogi").Board(START).book_key())}
-    for kind, moves in (
+@pytest.mark.parametrize(
+    ("kind", "moves"),
+    [
         ("sbk", (BookMove("2g2f", "", 0, 0, 9), BookMove("7g7f", "", 0, 0, 3))),
         ("bin", (BookMove("7g7f", "", 30, 0, 2), BookMove("2g2f", "", -20, 0, 5))),
-    ):
-        path = tmp_path / f"book.{kind}"
-        path.write_bytes(data[kind])
-        book = open_book(str(path))
-        assert book.probe(START).moves == moves
-        assert book.probe(flip_sfen(START)).moves == book.probe("nonsense").moves == ()
+    ],
+)
+def test_libraries(tmp_path: Path, kind: str, moves: tuple[BookMove, ...]) -> None:
+    """Weights of ShogiHome become counts; a move marked as a mistake is skipped."""
+    path = tmp_path / f"book.{kind}"
+    path.write_bytes(SBK if kind == "sbk" else apery_book(pytest.importorskip("cshogi").Board(START).book_key()))
+    book = open_book(str(path))
+    assert book.probe(START).moves == moves
+    assert book.probe(flip_sfen(START)).moves == book.probe("nonsense").moves == ()
 
 
 def test_apery_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
