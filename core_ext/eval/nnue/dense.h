@@ -38,8 +38,8 @@ static inline int32_t portable_dot(const uint8_t *in, const int8_t *weights, int
 
 /* ---- vector forms ---- */
 
-/* The group of layer 0. For eight outputs all products take less time than to list those of the inputs that are not 0.
- * Compilers make vectors of the portable loop over 64. */
+/* Return the group of layer 0. With eight outputs, multiplying all inputs takes less time than listing those that are
+ * not 0. Compilers turn the portable loop over 64 into vector code. */
 static inline int nnue_group(int inputs, int outputs)
 {
     return (outputs == 8 || NNUE_BYTES == 0) && inputs % 64 == 0 ? 64 : 4;

@@ -55,7 +55,7 @@ static inline void nnue_accumulate_tile(int16_t *out, const int16_t *in, int wid
         NNUE_STORE(out + i * NNUE_LANES16, sum[i]);
 }
 
-/* Replace `pairs` rows, a constant at each call, as most moves do. */
+/* Replace one or two rows, as most moves do; `pairs`, a constant at each call, says how many. */
 static inline void nnue_replace_rows(int16_t *out, const int16_t *in, int width, const int16_t *rows,
                                      const int32_t *removed, const int32_t *added, const int pairs)
 {
