@@ -44,7 +44,7 @@ def read_bytes(file: Path, limit: int) -> bytes:
 
 @contextmanager
 def named_errors(kind: str, path: str | Path, to: type[Exception] = WeightsError) -> Iterator[None]:
-    """Turn errors in the block into one that names the file in one line."""
+    """Turn an error in the block into one of type `to`, whose text is one line that names the file."""
     message = _("cannot use the {kind} '{path}': {reason}")
     try:
         yield
