@@ -317,9 +317,11 @@ class Misuse:
         deadline = time.monotonic() + seconds
         with ThreadPoolExecutor(threads + 1) as pool:
             pool.submit(self.stop_searches)
-            for repeating in [pool.submit(self.repeat, deadline) for _ in range(threads)]:
-                repeating.result()
-            self.ended.set()
+            try:
+                for repeating in [pool.submit(self.repeat, deadline) for _ in range(threads)]:
+                    repeating.result()
+            finally:  # otherwise a failure would wait for stop_searches for ever
+                self.ended.set()
 
 
 def main(words: list[str]) -> int:
