@@ -75,6 +75,13 @@ def test_bytes(engine: InProcess, data: bytes) -> None:
     assert "usiok" in engine.drain()
 
 
+def test_half_a_letter_is_escaped() -> None:
+    """Names of files may have one; it cannot be encoded."""
+    written = io.BytesIO()
+    Writer(written).line("info string ～/\udc80")
+    assert written.getvalue().decode() == "info string ～/\\udc80\n"
+
+
 def seconds_to_answer(program: Program, go: str, tries: int, after: list[str]) -> float:
     """Return the least time to bestmove, counted from the last line sent: other tests run at the same time."""
     taken = []
