@@ -33,11 +33,10 @@ cdef struct KingInfo:
     Bitboard xray           # lacks the king, which does not shield squares
     Bitboard neighbours     # the squares next to the king
     Bitboard escapes        # neighbours to which the king could go now
-    Bitboard straight       # squares of a useful check by a rook and a bishop, which see the king from there
-    Bitboard diagonal
-    Bitboard straight_reach     # lines, also behind the king, of our rooks and dragons, of our bishops and horses and
-    Bitboard diagonal_reach     # of our lances that point to the neighbours
-    Bitboard lance_reach
+    # Squares from which a rook or a bishop would give a check that may mate.
+    Bitboard straight, diagonal
+    # Lines of our rooks and dragons, bishops and horses, and lances that point to the neighbours, also behind the king.
+    Bitboard straight_reach, diagonal_reach, lance_reach
     Bitboard lines          # all three
     Bitboard discoverers    # our pieces that give check when they leave their line
     Bitboard allowed        # targets of our pieces: all squares, or those that meet a check
