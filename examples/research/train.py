@@ -1,6 +1,6 @@
 """Train a small policy and value network for ten minutes, and play the random and the three-ply player with it.
 
-    python train.py [--minutes 10] [--games 50] [--network FILE] [FILE ...]
+    python train.py [--minutes 10] [--games 20] [--network FILE] [FILE ...]
 
 The files are of any format that `learn corpus` reads. Without any, `usi_engine learn selfplay` makes 3,000 games first,
 which takes some minutes. The network of FILE, if there is one, is trained further. It shows the loop.
@@ -28,7 +28,7 @@ from usi_engine.features import BoardBatch, dlshogi_label, piece_planes
 sys.path.append(str(Path(__file__).parents[1]))
 import alpha_beta
 
-SIZE, RATE, VISITS, OPENING_PLIES = 256, 2e-3, 128, 4
+SIZE, RATE, VISITS, OPENING_PLIES = 256, 2e-3, 500, 4
 Arrays = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.float32]]  # planes, labels, values
 Choose = Callable[[list[Board]], list[int]]  # moves as 16 bits
 
@@ -73,8 +73,7 @@ def train(network: Network, data: Arrays, seconds: float) -> None:
     """Learn the moves and values, at a rate that falls to nothing."""
     optimizer = torch.optim.AdamW(network.train().parameters(), RATE, weight_decay=1e-3)
     for number, (share, (planes, labels, values)) in enumerate(batches(data, seconds)):
-        for group in optimizer.param_groups:
-            group["lr"] = RATE * (1 - share)
+        optimizer.param_groups[0]["lr"] = RATE * (1 - share)
         logits, guessed = network(planes.float())
         loss = torch.nn.functional.cross_entropy(logits, labels) + torch.nn.functional.mse_loss(guessed, values)
         optimizer.zero_grad()
@@ -86,13 +85,14 @@ def train(network: Network, data: Arrays, seconds: float) -> None:
 
 
 def searched(network: Network, boards: list[Board]) -> list[int]:
-    """Return the moves of a search for each board."""
+    """Return for each board a mate in one, or the move of a search."""
     batch = BoardBatch(len(boards))
     for i, board in enumerate(boards):
         batch[i] = board
     searches = Searches(batch, network)
     searches.visit(VISITS)
-    return [int(move) for move in searches.moves()]
+    mates = [board.mate_in_one() for board in boards]
+    return [move_from_usi(mate) if mate else int(move) for mate, move in zip(mates, searches.moves(), strict=True)]
 
 
 def three_ply(boards: list[Board]) -> list[int]:
@@ -128,7 +128,7 @@ def play(first: Choose, second: Choose, games: int) -> tuple[int, int, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--games", type=int, default=50)
+    parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--network", type=Path, default=Path("network.pt"))
     parser.add_argument("files", type=Path, nargs="*")
     given = parser.parse_args()
