@@ -44,7 +44,7 @@ class MyGames(Place):
 
 
 class Preferences(Place):
-    """What a user likes, the same on all pages and in the next game. Without a file it is forgotten at the end."""
+    """The preferences of a user, kept for all pages and later games. Without a file they are forgotten at the end."""
 
     name = "preferences"
     # The values that each can have; the first is the default.
