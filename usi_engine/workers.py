@@ -4,6 +4,7 @@ Each process makes a state once with `set_up` and gives it to `do` with every ta
 their module; tasks and results are pickled. The processes are on this machine, or workers of a Dask cluster.
 """
 
+import atexit
 import os
 import signal
 import threading
@@ -175,6 +176,7 @@ def _start(work: Work[Any, Any, Any], alive: Connection) -> None:
     is closed: because its tasks are no longer wanted, or because its parent has ended.
     """
     _work.append(work)
+    atexit.register(_state.clear)  # while what the end of a state needs is still there
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
 

@@ -195,13 +195,14 @@ Play = Callable[..., str]
 
 
 @pytest.fixture
-def play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Play:
+def play(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Play:
     """Return a function that plays a match of engines that resign at once, and so lose with Black."""
 
     def run(names: str, line: str, status: int = 0) -> str:
         engines = [f"{name}={shlex.join(scripted(tmp_path / name))}" for name in names]
         assert command.main([*engines, *line.split(), "--keep", str(tmp_path / "kept")]) == status
-        shown = capsys.readouterr()
+        shown = capfd.readouterr()  # of the worker processes too
+        assert "Traceback" not in shown.err
         return " ".join((shown.out + shown.err).split())
 
     return run
