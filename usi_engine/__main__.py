@@ -80,6 +80,8 @@ def main() -> int:
         except ModuleNotFoundError as error:
             print(lacking(error.name or ""), file=sys.stderr)
             return 1
+        except KeyboardInterrupt:  # while the command is loaded
+            return INTERRUPTED
         finally:  # also if a help text exits by SystemExit
             sys.stdout.flush()
     except OSError as error:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -292,6 +293,12 @@ def test_closed_output(arguments: list[str]) -> None:
         started.stdout.close()
         assert started.stderr.read() == b""
         assert started.wait(60) in (0, 1)
+
+
+def test_ctrl_c_while_a_command_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("usi_engine.__main__.import_module", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr(sys, "argv", ["usi_engine", "suite"])
+    assert main() == 130
 
 
 def test_a_command_that_lacks_a_library_is_one_line() -> None:
