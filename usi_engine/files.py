@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from usi_engine.language import _
+
 # Raised by the use of damaged rows: bad bytes, other JSON, numbers such as 1e999, deep nesting.
 INVALID = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
@@ -98,6 +100,30 @@ def user_folder(kind: str) -> Path | None:
     folders = PlatformDirs("komadori", appauthor=False, opinion=False)  # opinion: another `Cache` on Windows
     folder: Path = getattr(folders, f"user_{kind}_path")
     return folder if folder.is_absolute() else None
+
+
+@contextmanager
+def locked(written: Path, lock_file: Path) -> Iterator[None]:
+    """Keep other runs from writing a file or folder. OSError, also if another run has locked it.
+
+    SQLite locks files on every system, until the process is killed. Where a disk knows no locks, there is none.
+    """
+    import sqlite3  # noqa: PLC0415  (few commands need it)
+
+    with naming_errors(written):
+        lock_file.touch()
+    lock = sqlite3.connect(lock_file, timeout=0)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "is locked" in str(error):
+            lock.close()
+            raise OSError(errno.EBUSY, _("another run is writing to it"), str(written)) from None
+    try:
+        yield
+    finally:
+        lock.close()
+        lock_file.unlink(missing_ok=True)
 
 
 class OtherRowsError(ValueError):

@@ -16,10 +16,11 @@ from tests.learn.helpers import build_corpus, random_game, read_games
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import write_network
+from usi_engine.files import locked
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import buckets, build, sources
 from usi_engine.learn.corpus.chances import smoothed, winning_chances
-from usi_engine.learn.files import CARD, HELD_OUT, TRAINING, locked
+from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import START, SourceError
 from usi_engine.search.results import winning_chance
 
@@ -200,7 +201,7 @@ def test_an_interrupted_run_is_resumed(
 def test_a_second_run_in_the_folder_is_refused(few_games: Path, tmp_path: Path) -> None:
     with locked(tmp_path, tmp_path / buckets.LOCK):
         before = list(tmp_path.iterdir())
-        with pytest.raises(SourceError, match=f"{re.escape(str(tmp_path))}: another run is writing to it"):
+        with pytest.raises(OSError, match="another run is writing to it"):
             build_corpus([few_games], tmp_path)
         assert list(tmp_path.iterdir()) == before
     build_corpus([few_games], tmp_path)

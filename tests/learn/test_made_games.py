@@ -11,10 +11,10 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import Worker, tunable, tunables
 from tests.learn.helpers import build_corpus, positions_of, read_games
+from usi_engine.files import locked
 from usi_engine.learn import player
 from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.packed_games import encode_block
-from usi_engine.learn.files import locked
 from usi_engine.learn.game import HEAD, parse_game_line
 from usi_engine.learn.player import FULL_WIDTH, Player, search_constants
 from usi_engine.learn.selfplay import SEARCH_NODES, rescored

@@ -17,7 +17,7 @@ from tests.analysis.common import page_json
 from tests.positions import described_rows
 from tests.scripted_engine import scripted
 from usi_engine.clock import TimeControl
-from usi_engine.files import KeptRows
+from usi_engine.files import KeptRows, locked
 from usi_engine.match import command, game
 from usi_engine.match.engines import checked, clock, digests
 from usi_engine.match.game import EngineConfig, Engines, Rules, Task, play_game
@@ -215,6 +215,8 @@ def test_a_match_is_kept_and_continued(tmp_path: Path, play: Play) -> None:
     assert "A 2 1 0 1 50.0" in first and "pairs of A: 0-0-1-0-0, " in first and "endings: resignation 2" in first
     rows = (kept / "games.jsonl").read_text(encoding="utf-8")
     (kept / "games.jsonl").write_text(rows[: rows.rindex("points")], encoding="utf-8")
+    with locked(kept, kept / "lock"):
+        assert f"{kept}: another run is writing to it" in play("AB", f"{usual} 2 --games 4", 2)
     assert "A 4 2 0 2 50.0" in play("AB", f"{usual} 2 --games 4")
     assert [len(received(tmp_path, name, "go")) for name in "AB"] == [2, 3]
     again = sorted(KeptRows(kept / "games.jsonl").rows[1:], key=itemgetter("game"))

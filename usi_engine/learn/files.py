@@ -1,15 +1,13 @@
 """Output files of training, which never replace a file of another kind."""
 
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from usi_engine.evaluation.kpp_file import MAGIC
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.network_file import VERSION
-from usi_engine.files import digest_of, naming_errors
+from usi_engine.files import digest_of
 from usi_engine.learn.game import SourceError
 
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"  # of a corpus
@@ -51,28 +49,6 @@ def named_weights(name: str) -> str:
 def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """Return the settings in `found` that are not as `expected`, as text."""
     return ", ".join(f"{name} {found.get(name)!r}" for name in expected if found.get(name) != expected[name])
-
-
-@contextmanager
-def locked(written: Path, lock_file: Path) -> Iterator[None]:
-    """Keep other runs from writing a file or folder. SourceError if another run has locked it.
-
-    SQLite locks files on every system, until the process is killed. Where a disk knows no locks, there is none.
-    """
-    with naming_errors(written):
-        lock_file.touch()
-    lock = sqlite3.connect(lock_file, timeout=0)
-    try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if "is locked" in str(error):
-            lock.close()
-            raise SourceError(f"{written}: another run is writing to it") from None
-    try:
-        yield
-    finally:
-        lock.close()
-        lock_file.unlink(missing_ok=True)
 
 
 def write_whole(file: IO[bytes], data: bytes | memoryview) -> None:

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from usi_engine.files import naming_errors, parsed
+from usi_engine.files import locked, naming_errors, parsed
 from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks, read_head
-from usi_engine.learn.files import check_output, differences, locked, write_whole
+from usi_engine.learn.files import check_output, differences, write_whole
 from usi_engine.learn.game import HEAD, ScoredGame, SourceError, parse_game_line
 from usi_engine.records.faults import Fault
 
@@ -136,7 +136,7 @@ def check_made(path: Path, made: Mapping[str, Any]) -> None:
 
 @contextmanager
 def reserved(path: Path, made: Mapping[str, Any], *suffixes: str, inputs: Iterable[Path] = ()) -> Iterator[str]:
-    """Keep other runs from a file of games; yield its head. SourceError if one writes it, or for other settings."""
+    """Keep other runs from a file of games; yield its head. OSError if one writes it; SourceError."""
     check_output(path, suffixes, inputs)
     with locked(path, path.with_name(path.name + ".lock")):
         check_made(path, made)

@@ -11,7 +11,7 @@ from typing import Any
 from usi_engine.api.usi_process import position_text
 from usi_engine.core import FOLDER
 from usi_engine.evaluation.network_file import network_path
-from usi_engine.files import KeptRows, OtherRowsError, digest_of, make_folder
+from usi_engine.files import KeptRows, OtherRowsError, digest_of, locked, make_folder
 from usi_engine.language import _
 from usi_engine.progress import Progress
 from usi_engine.records.games import opening_boards
@@ -110,11 +110,12 @@ def play_missing(
 ) -> Iterator[Row]:
     """Do the tasks in several processes; keep and yield each row as it comes, until the run is decided.
 
-    `note` is shown beside the count of rows.
+    `note` is shown beside the count of rows. OSError, also if another run plays them.
     """
     if is_decided(kept.rows):
         return
-    with Progress(_("games"), total, len(kept.rows), REPORT_SECONDS) as progress:
+    folder = kept.path.parent
+    with locked(folder, folder / "lock"), Progress(_("games"), total, len(kept.rows), REPORT_SECONDS) as progress:
         for row in work.results(tasks, arguments.concurrency, arguments.scheduler, in_order=False):
             kept.add(row)
             progress.add(note=note(kept.rows))

@@ -11,8 +11,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from usi_engine.files import INVALID, KeptRows, OtherRowsError, naming_errors
-from usi_engine.learn.files import locked, write_whole
+from usi_engine.files import INVALID, KeptRows, OtherRowsError, locked, naming_errors
+from usi_engine.learn.files import write_whole
 from usi_engine.learn.game import SkippedItems
 
 BUCKETS = 64
