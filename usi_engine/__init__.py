@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from usi_engine.api.usi_process import UsiEngine
     from usi_engine.core import CoreError
     from usi_engine.evaluation.names import WeightsError
-    from usi_engine.learn.corpus.dataset import PositionDataset
+    from usi_engine.learn.corpus.dataset import PositionDataset as PositionDataset  # not in __all__: it needs PyTorch
     from usi_engine.learn.corpus.packed import HCPE3_TYPE, HCPE_TYPE, PSV_TYPE
     from usi_engine.learn.corpus.positions import positions
     from usi_engine.learn.game import LabelledPosition
@@ -36,7 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BLACK", "HCPE3_TYPE", "HCPE_TYPE", "PSV_TYPE", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board",
     "CoreError", "Engine", "EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Game", "LabelledPosition",
-    "Limit", "Mate", "Node", "Outcome", "PieceValues", "PlayResult", "PositionDataset", "Record", "RecordError",
+    "Limit", "Mate", "Node", "Outcome", "PieceValues", "PlayResult", "Record", "RecordError",
     "Score", "Termination", "Timeouts", "UnknownOption", "UsiEngine", "Variation", "WeightsError", "analyse",
     "load_games", "mate", "move_from_usi", "move_to_usi", "parse_record", "positions", "second_solutions",
 ]  # fmt: skip
@@ -73,4 +73,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOMES})

@@ -458,6 +458,5 @@ def test_importing_loads_neither_core_nor_search() -> None:
 
 
 def test_every_public_name_exists() -> None:
-    needing_torch = {"PositionDataset"}  # `make test` runs without it
-    assert all(getattr(usi_engine, name) is not None for name in set(usi_engine.__all__) - needing_torch)
-    assert set(usi_engine.__all__) == set(usi_engine._HOMES) <= set(dir(usi_engine))
+    assert all(getattr(usi_engine, name) is not None for name in usi_engine.__all__)  # without PyTorch, as import *
+    assert {*usi_engine.__all__, "PositionDataset"} == set(usi_engine._HOMES) <= set(dir(usi_engine))
