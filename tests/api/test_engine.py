@@ -1,5 +1,6 @@
 """usi_engine.Engine and analyse: limits, results, threads, Ctrl-C; and the names of usi_engine."""
 
+import inspect
 import math
 import os
 import re
@@ -459,4 +460,5 @@ def test_importing_loads_neither_core_nor_search() -> None:
 
 def test_every_public_name_exists() -> None:
     assert all(getattr(usi_engine, name) is not None for name in usi_engine.__all__)  # without PyTorch, as import *
-    assert {*usi_engine.__all__, "PositionDataset"} == set(usi_engine._HOMES) <= set(dir(usi_engine))
+    assert {*usi_engine.__all__, "PositionDataset"} == set(usi_engine._HOMES)
+    assert inspect.getmembers(usi_engine)  # as help() does
