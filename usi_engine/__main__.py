@@ -135,7 +135,7 @@ def _run(arguments: list[str]) -> int:
 def _tool(name: str, arguments: list[str]) -> int:
     replace_missing_letters()
     load_core()  # which their modules import
-    if name == "learn":
+    if name in ("learn", "match"):
         # Raise an exception, as Ctrl-C does, so that temporary files are removed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     module = BROWSER.get(name) if "--browser" in arguments else None

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pytest
 
@@ -295,10 +295,20 @@ def test_closed_output(arguments: list[str]) -> None:
         assert started.wait(60) in (0, 1)
 
 
-def test_ctrl_c_while_a_command_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("usi_engine.__main__.import_module", Mock(side_effect=KeyboardInterrupt))
-    monkeypatch.setattr(sys, "argv", ["usi_engine", "suite"])
-    assert main() == 130
+@pytest.mark.parametrize(("command", "number"), [("suite", signal.SIGINT), ("match", signal.SIGTERM)])
+def test_a_signal_that_a_command_does_not_expect(monkeypatch: pytest.MonkeyPatch, command: str, number: int) -> None:
+    """It raises an exception, so that files are closed and locks removed."""
+    tool = SimpleNamespace(main=lambda _words: signal.raise_signal(number))
+    monkeypatch.setattr("usi_engine.__main__.import_module", lambda _name: tool)
+    monkeypatch.setattr(sys, "argv", ["usi_engine", command])
+    usual = signal.getsignal(signal.SIGTERM)
+    try:
+        status: object = main()
+    except SystemExit as end:
+        status = end.code
+    finally:
+        signal.signal(signal.SIGTERM, usual)
+    assert status == 128 + number
 
 
 def test_a_command_that_lacks_a_library_is_one_line() -> None:
