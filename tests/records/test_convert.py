@@ -9,6 +9,7 @@ import pytest
 
 from tests.programs import run_engine
 from tests.records.common import MOVES, RECORDS, faults_of, game_of
+from usi_engine.analysis import analyze
 from usi_engine.records.convert import main
 from usi_engine.records.formats import FORMATS
 from usi_engine.records.tree import Node
@@ -101,10 +102,17 @@ def test_several_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = tmp_path / "game.kif"
     game.write_bytes((RECORDS / "game.kif").read_bytes())
-    others = [str(game), str(RECORDS / "handicap.kif"), "--to", "kif", "--out", str(tmp_path)]
-    for words, status in (([str(game), "--out", str(game)], 2), (others, 1)):
+    handicap, same, kept = str(RECORDS / "handicap.kif"), str(game), "is a record of another format; it is not"
+    others = [same, handicap, "--to", "kif", "--out", str(tmp_path)]
+    for words, status, reason in (
+        ([same, "--out", same], 2, "is also an input"),
+        (others, 1, "is also an input"),
+        ([handicap, "--to", "csa", "--out", same], 2, kept),
+    ):
         assert main(words) == status
-        assert f"{game} is also an input" in capsys.readouterr().err
+        assert f"{game} {reason}" in capsys.readouterr().err
+    assert analyze.main([handicap, "--nodes", "1", "--html", same]) == 2
+    assert f"{game} {kept}" in capsys.readouterr().err
     assert game.read_bytes() == (RECORDS / "game.kif").read_bytes()
     assert (tmp_path / "handicap.kif").exists()
 

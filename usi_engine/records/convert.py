@@ -17,7 +17,7 @@ from usi_engine.usi.output import show
 class Output:
     """Paths for one kind of file: `out` itself for a single game, otherwise names in the folder `out`.
 
-    RecordError if a path is one of `read`, the files that are read.
+    RecordError if a path is one of `read`, the files that are read, or would replace a record of another format.
     """
 
     def __init__(self, out: Path, suffix: str, several: bool, read: Sequence[Path]) -> None:
@@ -29,6 +29,8 @@ class Output:
             raise RecordError(_("{path}: several games need a folder").format(path=out))
         if not self._by_name:
             refuse_replacing(out, read)
+            if out.is_file() and SUFFIXES.get(out.suffix.lower(), suffix[1:]) != suffix[1:]:
+                raise RecordError(_("{path} is a record of another format; it is not replaced").format(path=out))
 
     def path(self, stem: str) -> Path:
         """Return the file for a game of this name; a name that was used before gets a number."""
