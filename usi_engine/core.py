@@ -1,7 +1,5 @@
 """The compiled core, imported on first use because `usi` must be answered at once."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import sys
@@ -9,15 +7,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from usi_engine.language import _, text_of
 from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import position_of
 
+# Types of the core for the annotations of modules that must not import it. They have no values at run time.
+__all__ = [
+    "Board", "Evaluation", "MateSolver", "MoveLike", "Network", "Outcome", "PieceValues", "RootLine", "StopToken",
+    "Table", "Worker",
+]  # fmt: skip
 if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import MateSolver, StopToken, Table, Worker
+    from core_ext.board import Board, MoveLike, Outcome
+    from core_ext.engine import Evaluation, MateSolver, Network, PieceValues, RootLine, StopToken, Table, Worker
+else:
+    Board = MoveLike = Outcome = Any
+    Evaluation = MateSolver = Network = PieceValues = RootLine = StopToken = Table = Worker = Any
 
 
 FOLDER = Path(__file__).parents[1]

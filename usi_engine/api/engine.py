@@ -13,11 +13,11 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from usi_engine.api.search_engine import OptionValues, SearchEngine, option_texts
 from usi_engine.api.usi_process import UsiEngine
-from usi_engine.core import load_core
+from usi_engine.core import Board, Evaluation, load_core
 from usi_engine.evaluation.names import INTERNAL, MATERIAL
 from usi_engine.search.iterative import ignore
 from usi_engine.search.resources import Resources
@@ -30,10 +30,6 @@ from usi_engine.search.timeman import time_limits
 from usi_engine.usi.options import DECLARED, Option, Options
 from usi_engine.usi.protocol import Go
 from usi_engine.waiting import WATCH_SECONDS
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import Evaluation
 
 # A value of the option EvalFile, piece values by letter, or a loaded evaluation; None: usual piece values.
 EvaluationSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, int] | Evaluation | None"

@@ -1,11 +1,6 @@
 """Verification of mating lines."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
+from usi_engine.core import Board
 
 
 def is_mate(board: Board, moves: list[str]) -> bool:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from usi_engine.api.second_solutions import SecondSolution, SecondSolutionSearch
-from usi_engine.core import load_core
+from usi_engine.core import Board, MateSolver, StopToken, load_core
 from usi_engine.memory import check_free
 from usi_engine.search.results import Limit, copy_of
 from usi_engine.waiting import run_interruptibly
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import MateSolver, StopToken
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
+from usi_engine.core import Board, MoveLike
 from usi_engine.search.results import Analysis, Limit, PlayResult, Watch, copy_of, limit_of
 from usi_engine.usi.options import Option
 from usi_engine.usi.protocol import Go
@@ -17,8 +18,6 @@ from usi_engine.waiting import Task, next_item
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from core_ext.board import Board, MoveLike
 
 # Values of options by name; None for a button, which has no value.
 OptionValues: TypeAlias = "Mapping[str, str | int | bool | None]"

@@ -10,13 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from usi_engine.api.mate_lines import is_mate
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import MateSolver, StopToken
+from usi_engine.core import Board, MateSolver, StopToken
 
 # Each check gets so many nodes at first; then the undecided ones get more, so that a hard one does not take all.
 FIRST_NODES, GROWTH = 20_000, 8

@@ -7,27 +7,15 @@ import warnings
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from usi_engine.api.search_engine import OptionValues, SearchEngine, check_process, option_texts
 from usi_engine.clock import TimeControl
-from usi_engine.core import legal_part
-from usi_engine.search.results import (
-    Analysis,
-    PlayResult,
-    Score,
-    Variation,
-    Watch,
-    decided,
-    decided_play,
-)
+from usi_engine.core import Board, legal_part
+from usi_engine.search.results import Analysis, PlayResult, Score, Variation, Watch, decided, decided_play
 from usi_engine.usi.info import Info
 from usi_engine.usi.options import Option
 from usi_engine.usi.process import USUAL_TIMEOUTS, Answer, EngineError, EngineNonsense, EngineProcess, Timeouts
 from usi_engine.usi.protocol import Go, position_words
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 GRACE = 1.0  # seconds after the time of a search, before it is stopped
 

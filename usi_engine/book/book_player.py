@@ -4,24 +4,19 @@ The flipped position is rotated by 180 degrees with the colours swapped. A move 
 in it, so a book needs only one of the two.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from usi_engine.book.entry import Book, BookError, BookMove
 from usi_engine.book.libraries import AperyBook, ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook
+from usi_engine.core import Board
 from usi_engine.evaluation.names import DATA, INTERNAL, Fault, named_errors
 from usi_engine.language import _
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import excerpt
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 PACKAGED = DATA / "book.db"
 YBB_TO_DB = "makebook/convert_ybb_to_db.py of YaneuraOu-ScriptCollection"

@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from usi_engine.evaluation.names import (
-    INTERNAL,
-    KPP,
-    MATERIAL,
-    PACKAGED,
-    Fault,
-    WeightsError,
-    named_errors,
-    read_bytes,
-)
+from usi_engine.core import Evaluation, Network, PieceValues
+from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, PACKAGED, Fault, WeightsError, named_errors, read_bytes
 from usi_engine.language import _
 from usi_engine.usi.options import FV_SCALE, Options
 from usi_engine.usi.output import excerpt
-
-if TYPE_CHECKING:
-    from core_ext.engine import Evaluation, Network, PieceValues
 
 NETWORK_SUFFIXES = (".bin", ".nnue")
 KPP_SUFFIX = ".kpp"

@@ -3,19 +3,13 @@
 It uses one thread whatever `Threads` says, because node counts of several threads are not reproducible.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from usi_engine.core import Core
+from usi_engine.core import Core, Evaluation, StopToken
 from usi_engine.game.console import STOPPED, speed_line
 from usi_engine.memory import check_free
 from usi_engine.search.iterative import iterative_deepening
-
-if TYPE_CHECKING:
-    from core_ext.engine import Evaluation, StopToken
 
 DEPTH = 16
 MEGABYTES = 16

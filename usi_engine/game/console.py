@@ -1,14 +1,9 @@
 """Commands besides those of USI: `d`, `moves`, `checks`, `side`, `sfen`, `key`, `eval`, `perft` and `help`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import Worker
+from usi_engine.core import Board, Worker
 
 # Result of a perft or bench that was stopped.
 STOPPED = "info string stopped"

@@ -1,19 +1,11 @@
 """One go mate: the core's mate solver, and exactly one checkmate line."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from usi_engine.core import sentence_of
+from usi_engine.core import Board, MateSolver, sentence_of
 from usi_engine.game.thinking import count_text
 from usi_engine.search.resources import Resources
 from usi_engine.search.search_control import SearchControl
 from usi_engine.usi.output import Writer, repeated
 from usi_engine.usi.protocol import GoMate
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import MateSolver
 
 # Seconds between info lines.
 INFO_SECONDS = 1.0

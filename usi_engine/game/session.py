@@ -6,8 +6,6 @@ what each command does while a job runs.
 The path of a `go`: post, _step, _advance, _carry_out, _go, and then Thinking.run or Mating.run on the thread for jobs.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 import time
@@ -16,10 +14,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from usi_engine import AUTHOR, NAME, __version__
-from usi_engine.core import Core, CoreError, board_after, sentence_of
+from usi_engine.core import Board, Core, CoreError, StopToken, board_after, sentence_of
 from usi_engine.game.console import DESCRIPTIONS, HELP_LINES, eval_lines, perft
 from usi_engine.game.mating import Mating
 from usi_engine.game.thinking import Thinking
@@ -33,10 +31,6 @@ from usi_engine.usi import protocol
 from usi_engine.usi.options import TUNING_PREFIX, Options
 from usi_engine.usi.output import Writer, repeated
 from usi_engine.usi.protocol import Command, Go, GoMate, Word
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import StopToken
 
 # After `quit` or the end of input the program ends within this time, whatever is running or queued.
 QUIT_SECONDS = 5.0

@@ -1,20 +1,15 @@
 """Iterative deepening with aspiration windows, the loop of play, helper threads, self-play and bench."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from usi_engine.core import RootLine, Worker
 from usi_engine.search.results import Analysis, Score, Variation
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.spec import Spec
 from usi_engine.search.threads import ThreadPool, best_thread
 from usi_engine.search.timeman import TimeScale
 from usi_engine.usi.info import INFINITE, MATE_BOUND
-
-if TYPE_CHECKING:
-    from core_ext.engine import RootLine, Worker
 
 # Half the width of the first aspiration window, in centipawns; full windows are used before this depth.
 WINDOW = 24

@@ -1,17 +1,15 @@
 """The resources of a search: core, TT, workers, evaluation, book, mate solver, as the options name them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
-from usi_engine.core import Core, load_core
+from usi_engine.core import Core, Evaluation, MateSolver, StopToken, load_core
 from usi_engine.evaluation.load import (
     OPTIONS_FILE,
     advised_scale,
@@ -26,9 +24,6 @@ from usi_engine.language import text_of
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
 from usi_engine.usi.options import Options, usable_cores
-
-if TYPE_CHECKING:
-    from core_ext.engine import Evaluation, MateSolver, StopToken
 
 T = TypeVar("T")
 

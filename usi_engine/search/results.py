@@ -6,14 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import index
-from typing import TYPE_CHECKING
 
-from usi_engine.core import load_core
+from usi_engine.core import Board, Outcome, load_core
 from usi_engine.usi.info import DECLARATION, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION
 from usi_engine.usi.protocol import Go, Times
-
-if TYPE_CHECKING:
-    from core_ext.board import Board, Outcome
 
 # Centipawns of the unit of the logistic; the scale on which the evaluation is trained (docs/learning.md).
 CENTIPAWNS = 600

@@ -4,14 +4,11 @@ The first that has an answer gives it: the rules (no legal move, a win by declar
 search, which at a level below full strength is that of the level.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from usi_engine.core import legal_part
+from usi_engine.core import Board, legal_part
 from usi_engine.search.iterative import Search, analysis_of, best_first, ignore
 from usi_engine.search.resources import Resources
 from usi_engine.search.results import Analysis, PlayResult, Score, Variation, decided, decided_play
@@ -20,9 +17,6 @@ from usi_engine.search.skill import Skill, choose_line
 from usi_engine.search.spec import Spec
 from usi_engine.search.threads import ThreadPool
 from usi_engine.usi.info import MAX_DEPTH, MAX_EVALUATION
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 # Nodes of the mate solver before a search: per millisecond of the optimum time, of which it takes 1 % (it visits about
 # 2,000); without a time, one for so many nodes of the search; without any limit, a twentieth of a second.

@@ -1,15 +1,10 @@
 """Control of one go: `stop`, `ponderhit`, the time limits and the search itself end the search through it."""
 
-from __future__ import annotations
-
 import threading
 import time
-from typing import TYPE_CHECKING
 
+from usi_engine.core import StopToken
 from usi_engine.search.timeman import TimeLimits
-
-if TYPE_CHECKING:
-    from core_ext.engine import StopToken
 
 
 class NoStop(threading.Event):

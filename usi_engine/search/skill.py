@@ -10,18 +10,13 @@ The search has a TT and a worker of its own, cleared before each move, and so kn
 (an analysis, a hint).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from usi_engine.core import Board
 from usi_engine.search.results import Score, Variation
 from usi_engine.usi.info import MAX_DEPTH
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 FULL_STRENGTH = 20
 # Up to this level mates in one are overlooked, for both sides.

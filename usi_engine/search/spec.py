@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from usi_engine.book.book_player import Rules, rules_of
+from usi_engine.core import Board
 from usi_engine.search.skill import Skill, skill_of
 from usi_engine.search.threads import GameRules, game_rules
 from usi_engine.usi.info import MAX_DEPTH
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
 
 
 @dataclass(frozen=True)

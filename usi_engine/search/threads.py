@@ -4,8 +4,6 @@ All workers run the same loop from depth 1 on the same root. They diverge becaus
 others have stored, and has histories of its own.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections import defaultdict
@@ -13,19 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from usi_engine.core import Core
+from usi_engine.core import Board, Core, Evaluation, StopToken, Table, Worker
 from usi_engine.memory import check_free, fitting
 from usi_engine.search.results import Analysis
 from usi_engine.search.timeman import LastMove
 from usi_engine.usi.info import INFINITE, MATE_BOUND
 from usi_engine.usi.options import Options, usable_cores
 from usi_engine.waiting import Task
-
-if TYPE_CHECKING:
-    from core_ext.board import Board
-    from core_ext.engine import Evaluation, StopToken, Table, Worker
 
 # Node limit of the search to depth 1 that ignores the clock.
 DEPTH_ONE_NODES = 2000
