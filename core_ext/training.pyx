@@ -18,7 +18,7 @@ from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_squ
 from core_ext.eval.symmetry cimport KKP_PER_KING, mirrored
 from core_ext.learn.factorized cimport KINDS, OFFSETS, RELATIVE_PAIRS, ZONES, king_zone
 from core_ext.learn.kpp_model cimport (
-    KppModel, LearningRates, PairParameters, Parameter, ROW_SIZE as _ROW_SIZE, Rendezvous as RendezvousSlots, Target,
+    KppModel, PairParameters, Parameter, RATES, ROW_SIZE as _ROW_SIZE, Rendezvous as RendezvousSlots, Target,
     ThreadShards, all_shards, predict, train,
 )
 from core_ext.learn.training_position cimport TrainingPosition
@@ -135,14 +135,15 @@ cdef class Trainer:
 
     cdef _learn(self, const ThreadShards *shards, positions, rates, float scale, float result_share):
         cdef const TrainingPosition[::1] given = checked_copy(positions)
-        cdef LearningRates chosen
+        cdef float[RATES] chosen
         cdef Target target = [scale, result_share]
         cdef double loss = 0
-        (chosen.piece, chosen.kp, chosen.kkp, chosen.pp, chosen.zone, chosen.kpp, chosen.pp_tempo, chosen.relative_pp,
-         chosen.relative_pp_tempo) = rates
+        if len(rates) != RATES:
+            raise ValueError(f"{len(rates)} learning rates, {RATES} expected")
+        chosen = rates
         if given.shape[0]:
             with nogil:
-                loss = train(&self.model, &given[0], <uint32_t>given.shape[0], shards, &chosen, &target)
+                loss = train(&self.model, &given[0], <uint32_t>given.shape[0], shards, chosen, &target)
         return loss
 
     def values(self, positions):

@@ -59,16 +59,18 @@ cdef struct KppModel:
     PairParameters *relative_pp
     bint tempo_pairs            # whether the tempo parameters of the pairs are used
 
-cdef struct LearningRates:
-    float piece                 # tempo too
-    float kp                    # KP, relative KP and KP tempo
-    float kkp
-    float pp
-    float zone                  # PP by king zone
-    float kpp
-    float pp_tempo
-    float relative_pp
-    float relative_pp_tempo
+# Indices of the learning rates.
+cdef enum:
+    PIECE_RATE                  # tempo too
+    KP_RATE                     # KP, relative KP and KP tempo
+    KKP_RATE
+    PP_RATE
+    ZONE_RATE                   # PP by king zone
+    KPP_RATE
+    PP_TEMPO_RATE
+    RELATIVE_PP_RATE
+    RELATIVE_PP_TEMPO_RATE
+    RATES
 
 # How the target of a position, a win probability, is computed from its score and its result.
 cdef struct Target:
@@ -85,7 +87,7 @@ cdef ThreadShards all_shards() noexcept nogil
 # Train on the positions in their order; returns the sum of squared errors of the win probability, each before its
 # update. If the thread has one shard, another thread must do the same with the other.
 cdef double train(KppModel *model, const TrainingPosition *positions, uint32_t count, const ThreadShards *shards,
-                  const LearningRates *rates, const Target *target) noexcept nogil
+                  const float *rates, const Target *target) noexcept nogil
 # Compute values for Black, in LOGIT centipawns.
 cdef void predict(const KppModel *model, const TrainingPosition *positions, float *values,
                   long long count) noexcept nogil

@@ -155,16 +155,21 @@ cdef inline void set_shard(const Perspective *perspectives, int shard, Shard *ou
 
 # ---- examples ----
 
-# Indices of a perspective's pieces in the terms with a king; -1: none.
-cdef struct Places:
-    int32_t kp[LISTED]
-    int32_t relative[LISTED]
-    int32_t kkp[LISTED]
+cdef enum:
+    MOST_SINGLES = 2 * COLORS * LISTED + LISTED + 1
+
+# The parameters of a shard that belong to no pair, with the signs of their weights in the value for Black.
+cdef struct Singles:
+    int count
+    Parameter *parameter[MOST_SINGLES]
+    float sign[MOST_SINGLES]
+    int rate[MOST_SINGLES]      # index of its learning rate
+
 
 # The features of a position, of one shard or of both.
 cdef struct Example:
     Perspective perspective[COLORS]
-    Places places[COLORS]
+    Singles singles[SHARDS]
     Shard shard[SHARDS]
     int side_sign               # 1: Black is to move, -1: White
     int source                  # index of the tempo parameter: 0 of games, 1 of positions without a game
@@ -196,26 +201,56 @@ cdef float target_of(const TrainingPosition *position, const Target *target) noe
             + target.result_share * result)
 
 
-cdef void set_places(const Perspective *perspective, Places *places) noexcept nogil:
-    cdef int king = perspective.king, number, i
-    for i in range(perspective.count):
-        number = perspective.numbers[i]
-        places.kp[i] = king * BONAPIECES + kp_index(king, number)
-        places.relative[i] = offset_index(king, number)
-        places.kkp[i] = king * KKP_PER_KING + kkp_index(king, perspective.other, number)
+cdef inline void add_single(Singles *singles, Parameter *term, int index, float sign, int rate) noexcept nogil:
+    """Add a parameter, unless the model lacks its term or the index is -1."""
+    if term != NULL and index >= 0:
+        singles.parameter[singles.count] = term + index
+        singles.sign[singles.count] = sign
+        singles.rate[singles.count] = rate
+        singles.count += 1
 
 
-cdef void extract_features(const TrainingPosition *position, const ThreadShards *shards, const Target *target,
-                           Example *example) noexcept nogil:
+cdef void add_terms_with_king(const KppModel *model, const Perspective *seen, int shard, float sign, float side_sign,
+                              Singles *singles) noexcept nogil:
+    """Add KKP and KP tempo in the first shard, KP and relative KP in the second."""
+    cdef int king = seen.king, number, kp, i
+    for i in range(seen.count):
+        number = seen.numbers[i]
+        kp = king * BONAPIECES + kp_index(king, number)
+        if shard == 0:
+            add_single(singles, model.kkp, king * KKP_PER_KING + kkp_index(king, seen.other, number), sign, KKP_RATE)
+            add_single(singles, model.kp_tempo, kp, side_sign, KP_RATE)
+        else:
+            add_single(singles, model.kp, kp, sign, KP_RATE)
+            add_single(singles, model.relative, offset_index(king, number), sign, KP_RATE)
+
+
+cdef void list_singles(const KppModel *model, const Example *example, int shard, Singles *singles) noexcept nogil:
+    """List the terms with a king of both perspectives; in the second shard P and the tempo too."""
+    cdef const Perspective *black = &example.perspective[BLACK]
+    cdef int color, i
+    singles.count = 0
+    for color in range(COLORS):
+        add_terms_with_king(model, &example.perspective[color], shard, SIGN[color], example.side_sign, singles)
+    if shard == 0:
+        return
+    for i in range(black.count):
+        add_single(singles, model.piece, kinds.kind[black.numbers[i]], 1 if is_black(black.numbers[i]) else -1,
+                   PIECE_RATE)
+    add_single(singles, model.tempo, example.source, example.side_sign, PIECE_RATE)
+
+
+cdef void extract_features(const KppModel *model, const TrainingPosition *position, const ThreadShards *shards,
+                           const Target *target, Example *example) noexcept nogil:
     cdef int color, shard
     for color in range(COLORS):
         set_perspective(position, color, &example.perspective[color])
-        set_places(&example.perspective[color], &example.places[color])
-    for shard in range(shards.first, shards.last + 1):
-        set_shard(example.perspective, shard, &example.shard[shard])
     example.side_sign = 1 if position.side == BLACK else -1
     example.source = position.result == UNFINISHED
     example.target = target_of(position, target)
+    for shard in range(shards.first, shards.last + 1):
+        set_shard(example.perspective, shard, &example.shard[shard])
+        list_singles(model, example, shard, &example.singles[shard])
 
 
 cdef inline Parameter *kpp_rows(const KppModel *model, const Perspective *perspective) noexcept nogil:
@@ -234,14 +269,11 @@ cdef Prefetch half_to_prefetch(const KppModel *model, const Example *example, in
 
 # ---- value ----
 
-cdef float sum_term(const Parameter *term, const int32_t *places, const Perspective *perspective) noexcept nogil:
-    """Sum the weights of a term with a king over the pieces."""
+cdef float sum_singles(const Singles *singles) noexcept nogil:
     cdef float sum = 0
     cdef int i
-    if term != NULL:
-        for i in range(perspective.count):
-            if places[i] >= 0:
-                sum += term[places[i]].weight
+    for i in range(singles.count):
+        sum += singles.sign[i] * singles.parameter[i].weight
     return sum
 
 
@@ -256,34 +288,6 @@ cdef float sum_kpp(const KppModel *model, const Example *example, int shard, int
     return sum_rows(kpp_rows(model, perspective), row_slot(perspective.king), pairs.indices, pairs.count, &half)
 
 
-cdef float sum_pieces(const KppModel *model, const Perspective *black) noexcept nogil:
-    cdef float sum = 0
-    cdef int i
-    for i in range(black.count):
-        sum += model.piece[kinds.kind[black.numbers[i]]].weight * (1 if is_black(black.numbers[i]) else -1)
-    return sum
-
-
-cdef float sum_first_shard(const KppModel *model, const Example *example) noexcept nogil:
-    """Sum the terms without pairs: KKP and KP tempo."""
-    cdef float sum = 0
-    cdef int color
-    for color in range(COLORS):
-        sum += SIGN[color] * sum_term(model.kkp, example.places[color].kkp, &example.perspective[color])
-        sum += example.side_sign * sum_term(model.kp_tempo, example.places[color].kp, &example.perspective[color])
-    return sum
-
-
-cdef float sum_second_shard(const KppModel *model, const Example *example) noexcept nogil:
-    """Sum the terms without pairs: P, KP, relative KP and the tempo."""
-    cdef float sum = sum_pieces(model, &example.perspective[BLACK])
-    cdef int color
-    for color in range(COLORS):
-        sum += SIGN[color] * sum_term(model.kp, example.places[color].kp, &example.perspective[color])
-        sum += SIGN[color] * sum_term(model.relative, example.places[color].relative, &example.perspective[color])
-    return sum + example.side_sign * model.tempo[example.source].weight if model.tempo != NULL else sum
-
-
 cdef float shard_value(const KppModel *model, const Example *example, int shard, const Example *next) noexcept nogil:
     cdef const PairList *pairs = &example.shard[shard].pp
     cdef const PairParameters *parameters = model.relative_pp if shard else model.pp
@@ -291,7 +295,7 @@ cdef float shard_value(const KppModel *model, const Example *example, int shard,
     if parameters != NULL:
         value += sum_pairs(parameters, pairs.indices, pairs.signs, pairs.count,
                            example.side_sign if model.tempo_pairs else 0)
-    return value + (sum_second_shard(model, example) if shard else sum_first_shard(model, example))
+    return value + sum_singles(&example.singles[shard])
 
 
 cdef float value_of(const KppModel *model, const Example *example, const ThreadShards *shards, uint32_t number,
@@ -311,87 +315,48 @@ cdef float value_of(const KppModel *model, const Example *example, const ThreadS
 # If the king is on the middle file, a pair and its mirror image share a parameter, which is updated once for each.
 
 cdef void update_kpp(KppModel *model, const Example *example, int shard, int color, float gradient,
-                     const LearningRates *rates, const Example *next) noexcept nogil:
+                     const float *rates, const Example *next) noexcept nogil:
     cdef const Perspective *perspective = &example.perspective[color]
     cdef const PairIndices *pairs = &example.shard[shard].kpp[color]
     cdef Parameter *rows = kpp_rows(model, perspective)
     cdef int i, own = row_slot(perspective.king)
     cdef Prefetch half = half_to_prefetch(model, next, shard, color, 1)
     if not on_middle_file(perspective.king):
-        update_rows(rows, own, pairs.indices, pairs.count, gradient, rates.zone, rates.kpp, &half)
+        update_rows(rows, own, pairs.indices, pairs.count, gradient, rates[ZONE_RATE], rates[KPP_RATE], &half)
         return
     for i in range(pairs.count):
         prefetch_row(&half, i // 2)
-        update_row(rows + ROW_SIZE * pairs.indices[i], own, gradient, rates.zone, rates.kpp)
+        update_row(rows + ROW_SIZE * pairs.indices[i], own, gradient, rates[ZONE_RATE], rates[KPP_RATE])
 
 
-cdef void update_term(Parameter *term, const int32_t *places, const Perspective *perspective, float gradient,
-                      float rate) noexcept nogil:
+cdef void update_singles(const Singles *singles, float error, const float *rates) noexcept nogil:
     cdef int i
-    if term != NULL:
-        for i in range(perspective.count):
-            if places[i] >= 0:
-                update_parameter(term + places[i], gradient, rate)
+    for i in range(singles.count):
+        update_parameter(singles.parameter[i], singles.sign[i] * error, rates[singles.rate[i]])
 
 
-cdef void update_pieces(KppModel *model, const Perspective *black, float gradient,
-                        const LearningRates *rates) noexcept nogil:
-    cdef int i
-    for i in range(black.count):
-        update_parameter(model.piece + kinds.kind[black.numbers[i]],
-                         gradient if is_black(black.numbers[i]) else -gradient, rates.piece)
-
-
-cdef void update_first_shard(KppModel *model, const Example *example, float error,
-                             const LearningRates *rates) noexcept nogil:
-    """Update the terms of sum_first_shard."""
-    cdef const Perspective *seen
-    cdef int color
-    for color in range(COLORS):
-        seen = &example.perspective[color]
-        update_term(model.kkp, example.places[color].kkp, seen, SIGN[color] * error, rates.kkp)
-        update_term(model.kp_tempo, example.places[color].kp, seen, example.side_sign * error, rates.kp)
-
-
-cdef void update_second_shard(KppModel *model, const Example *example, float error,
-                              const LearningRates *rates) noexcept nogil:
-    cdef const Perspective *seen
-    cdef int color
-    update_pieces(model, &example.perspective[BLACK], error, rates)
-    for color in range(COLORS):
-        seen = &example.perspective[color]
-        update_term(model.kp, example.places[color].kp, seen, SIGN[color] * error, rates.kp)
-        update_term(model.relative, example.places[color].relative, seen, SIGN[color] * error, rates.kp)
-    if model.tempo != NULL:
-        update_parameter(model.tempo + example.source, example.side_sign * error, rates.piece)
-
-
-cdef void update_pp(KppModel *model, const Example *example, int shard, float error,
-                    const LearningRates *rates) noexcept nogil:
+cdef void update_pp(KppModel *model, const Example *example, int shard, float error, const float *rates) noexcept nogil:
     """Update PP in the first shard, relative PP in the second."""
     cdef const PairList *pairs = &example.shard[shard].pp
     cdef PairParameters *parameters = model.relative_pp if shard else model.pp
     if parameters != NULL:
         update_pairs(parameters, pairs.indices, pairs.signs, pairs.count, error,
                      example.side_sign if model.tempo_pairs else 0,
-                     rates.relative_pp if shard else rates.pp,
-                     rates.relative_pp_tempo if shard else rates.pp_tempo)
+                     rates[RELATIVE_PP_RATE] if shard else rates[PP_RATE],
+                     rates[RELATIVE_PP_TEMPO_RATE] if shard else rates[PP_TEMPO_RATE])
 
 
-cdef void update_shard(KppModel *model, const Example *example, int shard, float error, const LearningRates *rates,
+cdef void update_shard(KppModel *model, const Example *example, int shard, float error, const float *rates,
                        const Example *next) noexcept nogil:
     if model.kpp != NULL:
         update_kpp(model, example, shard, BLACK, error, rates, next)
         update_kpp(model, example, shard, WHITE, -error, rates, next)
     update_pp(model, example, shard, error, rates)
-    if shard == 0:
-        update_first_shard(model, example, error, rates)
-    else:
-        update_second_shard(model, example, error, rates)
+    update_singles(&example.singles[shard], error, rates)
 
 
 cdef void update_model(KppModel *model, const Example *example, const ThreadShards *shards, float error,
-                       const LearningRates *rates, const Example *next) noexcept nogil:
+                       const float *rates, const Example *next) noexcept nogil:
     """Do one step of gradient descent on the logistic loss; its derivative by the value is the probability's error."""
     cdef int shard
     if error == 0:
@@ -401,7 +366,7 @@ cdef void update_model(KppModel *model, const Example *example, const ThreadShar
 
 
 cdef double train(KppModel *model, const TrainingPosition *positions, uint32_t count, const ThreadShards *shards,
-                  const LearningRates *rates, const Target *target) noexcept nogil:
+                  const float *rates, const Target *target) noexcept nogil:
     # The KPP rows of the next position are prefetched a few at a time: if all were prefetched at once, they would fill
     # the processor's miss buffers, and it would stall.
     cdef Example examples[2]
@@ -411,12 +376,12 @@ cdef double train(KppModel *model, const TrainingPosition *positions, uint32_t c
     cdef uint32_t i
     cdef float p
     memset(examples, 0, sizeof(examples))
-    extract_features(positions, shards, target, &examples[0])
+    extract_features(model, positions, shards, target, &examples[0])
     for i in range(count):
         now = &examples[i % 2]
         next = &examples[(i + 1) % 2]
         if i + 1 < count:
-            extract_features(positions + i + 1, shards, target, next)
+            extract_features(model, positions + i + 1, shards, target, next)
         p = win_probability(value_of(model, now, shards, i + 1, next))
         loss += <double>((p - now.target) * (p - now.target))
         update_model(model, now, shards, p - now.target, rates, next)
@@ -431,5 +396,5 @@ cdef void predict(const KppModel *model, const TrainingPosition *positions, floa
     cdef long long i
     memset(&example, 0, sizeof(example))
     for i in range(count):
-        extract_features(positions + i, &shards, &target, &example)
+        extract_features(model, positions + i, &shards, &target, &example)
         values[i] = value_of(model, &example, &shards, 0, &example)
