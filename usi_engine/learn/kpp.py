@@ -93,7 +93,7 @@ def load_model(trainer: Trainer, folded: Folded) -> None:
     model has one weight for both; ValueError if the model lacks terms.
     """
     if set(trainer.terms) != set(SIZES):
-        raise ValueError(f"a warm start needs all terms, not only {', '.join(trainer.terms)}")
+        raise ValueError("--warm-start needs --network KPPT")
     for name in trainer.terms:
         trainer.parameters(name)[:, 0] = 0
     trainer.parameters("tempo")[:, 0] = folded.tempo / UNIT
