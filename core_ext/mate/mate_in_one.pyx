@@ -98,11 +98,12 @@ cdef inline Bitboard steps_around(const Position *pos, const KingInfo *info) noe
 
 cdef inline void init_check_lines(const Position *pos, KingInfo *info) noexcept nogil:
     """Leave out distant squares if the defender holds a piece that can be dropped between wherever it is."""
-    info.straight = rook_attacks(info.king, info.occ)
-    info.diagonal = bishop_attacks(info.king, info.occ)
     if hand_of(pos, info.us ^ 1) >= LEAST_FREE_HAND:
-        info.straight = both(info.straight, info.neighbours)
-        info.diagonal = both(info.diagonal, info.neighbours)
+        info.straight = both(tables.rook_lines[info.king], info.neighbours)
+        info.diagonal = both(tables.bishop_lines[info.king], info.neighbours)
+    else:
+        info.straight = rook_attacks(info.king, info.occ)
+        info.diagonal = bishop_attacks(info.king, info.occ)
 
 
 cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept nogil:
