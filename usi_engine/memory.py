@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from usi_engine.language import _
+
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 # Names of the limit, the usage, and the parts of the usage that can be freed (in memory.stat): cgroup v2, then v1.
 CGROUP_FILES = (
@@ -22,7 +24,8 @@ def check_free(megabytes: int) -> None:
     """Raise MemoryError if a table of this size is known not to fit."""
     free = free_megabytes() if megabytes > ALWAYS_TRIED else None
     if free is not None and megabytes + RESERVE > free:
-        raise MemoryError(f"no memory for a table of {megabytes} MB: {free} MB are free")
+        text = _("no memory for a table of {megabytes} MB: {free} MB are free")
+        raise MemoryError(text.format(megabytes=megabytes, free=free))
 
 
 def fitting(count: int, megabytes: int) -> int:

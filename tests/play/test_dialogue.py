@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.analysis.common import japanese
 from tests.engine.fake_core import Script, make_core
 from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
 from tests.programs import ROOT, run_command
@@ -346,6 +347,12 @@ def test_handicaps(run: Run, handicap: str) -> None:
     status, printed, _ = run(["--handicap", handicap], "")
     assert status == 0 and "2. Black> " in printed
     assert f"sfen {HANDICAPS[handicap]} moves " in printed
+
+
+def test_another_evaluation_is_named_in_japanese(run: Run) -> None:
+    with japanese():
+        _, printed, errors = run(["--eval", "none.bin"], "")
+    assert "'none.bin' を使えません：ファイルがありません; EvalFile <internal> を使います\n" in printed + errors
 
 
 def test_going_on(run: Run) -> None:

@@ -20,7 +20,7 @@ from usi_engine.evaluation.load import (
     named_network,
 )
 from usi_engine.evaluation.names import INTERNAL, MATERIAL, NETWORK_FILE, WeightsError
-from usi_engine.language import text_of
+from usi_engine.language import _, text_of
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
 from usi_engine.usi.options import Options, usable_cores
@@ -194,7 +194,7 @@ class Resources:
         key = self._evaluation_name(), self._advised_scale and (self.options.number("FV_SCALE") or self._advised_scale)
         if key == self._weights_key:
             return
-        _ = self.core  # CoreError instead of an ImportError of the evaluation
+        self._load_core()  # CoreError instead of an ImportError of the evaluation
         self._pool = self._skill_pool = None
         self._weights, self._weights_key, self._weights_stamp = None, key, file_stamp(key[0])
         names = list(dict.fromkeys((key[0], INTERNAL)))
@@ -205,7 +205,7 @@ class Resources:
             except (WeightsError, MemoryError) as error:
                 self._weights_failed = True
                 self.options.advise([])  # takes back what its author advises
-                self._refuse(error, f"playing with EvalFile {instead}")
+                self._refuse(error, _("playing with EvalFile {name}").format(name=instead))
 
     def _refuse(self, error: Exception, instead: str) -> None:
         """Say that something cannot be had and what is used instead; strict resources raise the error."""
