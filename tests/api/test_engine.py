@@ -259,12 +259,6 @@ def test_options(engine: Engine) -> None:
         assert other.static_value(Board(lone_rook)) == 990
 
 
-def test_a_closed_engine_refuses_everything(engine: Engine) -> None:
-    engine.close()
-    engine.close()
-    refuses_all(engine, "closed")
-
-
 def refuses_all(engine: Engine, reason: str) -> None:
     for call in (lambda: engine.analyse(Board(), depth=1), engine.new_game, lambda: engine.static_value(Board())):
         with pytest.raises(RuntimeError, match=reason):
@@ -295,6 +289,8 @@ def test_one_search_at_a_time(engine: Engine) -> None:
         end()
         thread.join(10)
         assert found and found[0].move
+    engine.close()
+    refuses_all(engine, "closed")
 
 
 @pytest.mark.parametrize("threads", [1, 2])
