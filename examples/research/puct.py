@@ -9,77 +9,71 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from usi_engine import Board, move_to_usi
-from usi_engine.features import BoardBatch, label_moves, piece_planes
+from usi_engine.features import BoardBatch, dlshogi_planes, label_moves
 
-EXPLORATION, RULE, MOST_MOVES = 1.5, "CSARule27", 320
-PLANES, WAYS = 42, 27  # of piece_planes; of labels, which are 81 times the way plus the target
+EXPLORATION, UNVISITED, RULE, MOST_MOVES = 1.5, -0.2, "CSARule27", 320
+WAYS = 27  # of labels, which are 81 times the way plus the target
 Floats = NDArray[np.float32]
+Path = list[tuple["Node", int]]  # nodes from the root on, with the place of the move
 
 
-class Network(torch.nn.Module):  # type: ignore[misc]
-    """Returns logits of the labels, and the value of the side to move between -1 and 1."""
+def layer(width: int) -> nn.Sequential:
+    return nn.Sequential(nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU())
+
+
+class Network(nn.Module):  # type: ignore[misc]
+    """Returns logits of the labels, and of the chance of the side to move, from the planes of dlshogi."""
 
     def __init__(self, width: int = 32, layers: int = 4) -> None:
         super().__init__()
-        widths = [PLANES, *[width] * layers]
-        self.body = torch.nn.Sequential(*(self.layer(before, after) for before, after in pairwise(widths)))
-        self.policy = torch.nn.Conv2d(width, WAYS, 1)
-        self.value = torch.nn.Sequential(
-            self.layer(width, 4),
-            torch.nn.Flatten(),
-            torch.nn.Linear(4 * 81, 64),
-            torch.nn.ReLU(),
-            torch.nn.Linear(64, 1),
-        )
+        self.board, self.rest = nn.Conv2d(62, width, 1), nn.Linear(57, width)
+        self.body = nn.Sequential(nn.ReLU(), *(layer(width) for _ in range(layers)))
+        self.policy = nn.Conv2d(width, WAYS, 1)
+        hidden = nn.Sequential(nn.Conv2d(width, 8, 1), nn.Flatten(), nn.ReLU(), nn.Linear(8 * 81, 64), nn.ReLU())
+        self.value = nn.Sequential(hidden, nn.Linear(64, 1))
 
-    @staticmethod
-    def layer(before: int, after: int) -> torch.nn.Sequential:
-        convolution = torch.nn.Conv2d(before, after, 3, padding=1, bias=False)
-        return torch.nn.Sequential(convolution, torch.nn.BatchNorm2d(after), torch.nn.ReLU())
+    def forward(self, board: torch.Tensor, rest: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        body = self.body(self.board(board) + self.rest(rest[:, :, 0, 0])[:, :, None, None])
+        return self.policy(body).flatten(1), self.value(body)[:, 0]
 
-    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        body = self.body(planes)
-        return self.policy(body).flatten(1), torch.tanh(self.value(body))[:, 0]
-
-    def evaluate(self, planes: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, boards: Any) -> tuple[Floats, Floats]:
+        """Return the logits, and values between -1 and 1."""
         with torch.inference_mode():
-            logits, values = self(torch.from_numpy(planes))
-        return logits.numpy(), values.numpy()
+            logits, chances = self(*map(torch.from_numpy, dlshogi_planes(boards)))
+        return logits.numpy(), torch.tanh(chances / 2).numpy()
 
 
 @dataclass
 class Node:
-    """The moves of a position, with priors, visits and the sums of their values for the side that moves."""
+    """The moves of a position, with priors, visits and the means of their values for the side that moves."""
 
     moves: NDArray[np.uint16]
     priors: Floats
     visits: NDArray[np.int64]
-    totals: NDArray[np.float64]
+    means: NDArray[np.float64]
+    count: int = 1
     children: dict[int, Node] = field(default_factory=dict)
 
     def best(self) -> int:
         """Return the place of the move with the greatest upper bound."""
-        spread = EXPLORATION * math.sqrt(self.visits.sum() + 1)
-        means = self.totals / np.maximum(self.visits, 1)
-        return int(np.argmax(means + spread * self.priors / (1 + self.visits)))
+        spread = EXPLORATION * math.sqrt(self.count)
+        return int(np.argmax(self.means + spread * self.priors / (1 + self.visits)))
 
 
-def new_node(moves: NDArray[np.uint16], logits: Floats) -> Node:
-    """Return a node with the legal moves of all labels."""
+def new_node(moves: NDArray[np.uint16], logits: Floats, value: float) -> Node:
+    """Return a node with the legal moves of all labels, each a little worse than the position."""
     labels = np.flatnonzero(moves)
     priors = np.exp(logits[labels] - logits[labels].max())
-    return Node(moves[labels], priors / priors.sum(), np.zeros(len(labels), np.int64), np.zeros(len(labels)))
-
-
-Path = list[tuple[Node, int]]  # nodes from the root on, with the place of the move
+    means = np.full(len(labels), value + UNVISITED)
+    return Node(moves[labels], priors / priors.sum(), np.zeros(len(labels), np.int64), means)
 
 
 class Searches:
@@ -93,16 +87,21 @@ class Searches:
         """Add `rounds` leaves to each search."""
         for _ in range(rounds):
             paths = self.descend()
-            ended, winners = self.batch.outcomes(RULE, MOST_MOVES)
-            results = np.where(winners < 0, 0, np.where(winners == self.batch.turns(), 1, -1))
-            moves, (logits, values) = label_moves(self.batch), self.network.evaluate(piece_planes(self.batch))
-            for i, path in enumerate(paths):
-                if not ended[i]:
-                    self.expand(i, path, new_node(moves[i], logits[i]))
-                back_up(path, float(results[i] if ended[i] else values[i]))
+            moves, (logits, values) = label_moves(self.batch), self.network.evaluate(self.batch)
+            for i, (path, decided) in enumerate(zip(paths, self.decided(paths), strict=True)):
+                if decided is None:
+                    self.expand(i, path, new_node(moves[i], logits[i], values[i]))
+                back_up(path, float(values[i] if decided is None else decided))
             depths = np.array([len(path) for path in paths])
             for depth in range(depths.max()):
                 self.batch.pop(depths > depth)
+
+    def decided(self, paths: list[Path]) -> list[int | None]:
+        """Return the values for the side to move of the leaves at which the game ends, now or by a mate; else None."""
+        ended, winners = self.batch.outcomes(RULE, MOST_MOVES)
+        results = np.where(winners < 0, 0, np.where(winners == self.batch.turns(), 1, -1))
+        mates = [bool(path and board.mate_in_one()) for path, board in zip(paths, self.batch, strict=True)]
+        return [end if over else 1 if mate else None for end, over, mate in zip(results, ended, mates, strict=True)]
 
     def descend(self) -> list[Path]:
         """Move every board to a leaf of its tree."""
@@ -133,8 +132,9 @@ def back_up(path: Path, value: float) -> None:
     """Add the value for the side to move at the leaf."""
     for node, place in reversed(path):
         value = -value
+        node.count += 1
         node.visits[place] += 1
-        node.totals[place] += value
+        node.means[place] += (value - node.means[place]) / node.visits[place]
 
 
 if __name__ == "__main__":
@@ -143,8 +143,8 @@ if __name__ == "__main__":
     problems, batch = [Board("4k4/9/4P4/9/9/9/9/9/4K4 b G 1"), Board("4k4/9/9/9/9/4p4/9/9/4K4 w g 1")], BoardBatch(16)
     batch[0], batch[1] = problems
     searches, begun = Searches(batch, Network().eval()), time.perf_counter()
-    searches.visit(200)
+    searches.visit(600)
     moves = [move_to_usi(move) for move in searches.moves()]
-    print(f"{200 * len(batch) / (time.perf_counter() - begun):.0f} positions a second; moves: {' '.join(moves)}")
+    print(f"{600 * len(batch) / (time.perf_counter() - begun):.0f} positions a second; moves: {' '.join(moves)}")
     for problem, move in zip(problems, moves, strict=False):
         assert problem.mate_in_one() is None or Board.from_moves([move], problem.sfen()).is_checkmate(), move

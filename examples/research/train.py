@@ -2,86 +2,77 @@
 
     python train.py [--minutes 10] [--games 20] [--network FILE] [FILE ...]
 
-The files are of any format that `learn corpus` reads. Without any, `usi_engine learn selfplay` makes 3,000 games first,
+The files are of any format that `learn corpus` reads. Without any, `usi_engine learn selfplay` makes 8,000 games first,
 which takes some minutes. The network of FILE, if there is one, is trained further. It shows the loop.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import random
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from puct import MOST_MOVES, RULE, Network, Searches
 
-from usi_engine import Board, LabelledPosition, move_from_usi, positions
-from usi_engine.features import BoardBatch, dlshogi_label, piece_planes
+from usi_engine import PSV_TYPE, Board, move_from_usi, positions
+from usi_engine.features import BoardBatch, dlshogi_label, dlshogi_planes
 
 sys.path.append(str(Path(__file__).parents[1]))
 import alpha_beta
 
-SIZE, RATE, VISITS, OPENING_PLIES = 256, 2e-3, 500, 4
-Arrays = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.float32]]  # planes, labels, values
+SIZE, RATE, VISITS, OPENING_PLIES = 128, 2e-3, 500, 4
 Choose = Callable[[list[Board]], list[int]]  # moves as 16 bits
 
 
 def made_games(path: Path) -> Path:
     """Make games with the packaged evaluation, if they are not there."""
     if not path.exists():
-        options = ["--nodes", "100", "--games", "3000", "--threads", "2", "--opening-margin", "50", "--out", str(path)]
-        subprocess.run([sys.executable, "-m", "usi_engine", "learn", "selfplay", *options], check=True)
+        options = ["--nodes", "100", "--opening-margin", "50", "--random-moves", "0.1", "--games", "8000"]
+        command = [sys.executable, "-m", "usi_engine", "learn", "selfplay", "--threads", "2", "--out", str(path)]
+        subprocess.run([*command, *options], check=True)
     return path
 
 
-def value_of(position: LabelledPosition) -> float:
-    """Return the mean of the game's result and the chance that the score gives, between -1 and 1."""
-    result = float(position.result or 0)
-    return result if position.score is None else (result + np.tanh(position.score / 1200)) / 2
+def rows_of(files: list[Path]) -> NDArray[Any]:
+    """Read the positions that have a score as rows of PSV, but with the 16 bits that a move has here."""
+    kept = (position for position in positions(files, on_fault=print) if position.score is not None)
+    return np.array([(list(p.board.to_psv()), p.score, move_from_usi(p.move), 0, 0, 0) for p in kept], PSV_TYPE)
 
 
-def arrays_of(files: list[Path]) -> Arrays:
-    """Read all positions, a thousand at a time."""
-    parts: list[Arrays] = []
-    given = positions(files, on_fault=print)
-    while chunk := list(itertools.islice(given, 1024)):
-        boards = [position.board for position in chunk]
-        words = np.array([move_from_usi(position.move) for position in chunk], np.uint16)
-        labels = dlshogi_label(words, np.array([board.turn for board in boards])).astype(np.int64)
-        values = np.array([value_of(position) for position in chunk], np.float32)
-        parts.append((piece_planes(boards).astype(np.uint8), labels, values))
-    planes, targets, wanted = zip(*parts, strict=True)
-    return np.concatenate(planes), np.concatenate(targets), np.concatenate(wanted)
-
-
-def batches(data: Arrays, seconds: float) -> Iterator[tuple[float, list[torch.Tensor]]]:
-    """Yield random batches until the time is over, with the share of it that has passed."""
+def batches(rows: NDArray[Any], seconds: float) -> Iterator[tuple[float, list[torch.Tensor]]]:
+    """Yield planes, labels and chances of random positions until the time is over, with the share of it that passed."""
     rng, begun = np.random.default_rng(1), time.monotonic()
     while (share := (time.monotonic() - begun) / seconds) < 1:
-        rows = rng.integers(0, len(data[0]), SIZE)
-        yield share, [torch.from_numpy(part[rows]) for part in data]
+        chosen = rng.choice(rows, SIZE)
+        boards = [Board.from_psv(packed) for packed in chosen["sfen"]]
+        labels = dlshogi_label(chosen["move"], np.array([board.turn for board in boards])).astype(np.int64)
+        chances = 1 / (1 + np.exp(chosen["score"] / np.float32(-600)))
+        yield share, [torch.from_numpy(part) for part in (*dlshogi_planes(boards), labels, chances)]
 
 
-def train(network: Network, data: Arrays, seconds: float) -> None:
-    """Learn the moves and values, at a rate that falls to nothing."""
+def train(network: Network, rows: NDArray[Any], seconds: float) -> None:
+    """Learn the moves and chances, at a rate that falls to nothing."""
     optimizer = torch.optim.AdamW(network.train().parameters(), RATE, weight_decay=1e-3)
-    for number, (share, (planes, labels, values)) in enumerate(batches(data, seconds)):
+    for number, (share, (board, rest, labels, chances)) in enumerate(batches(rows, seconds)):
         optimizer.param_groups[0]["lr"] = RATE * (1 - share)
-        logits, guessed = network(planes.float())
-        loss = torch.nn.functional.cross_entropy(logits, labels) + torch.nn.functional.mse_loss(guessed, values)
+        logits, guessed = network(board, rest)
+        policy = torch.nn.functional.cross_entropy(logits, labels)
+        value = torch.nn.functional.binary_cross_entropy_with_logits(guessed, chances)
         optimizer.zero_grad()
-        loss.backward()
+        (policy + value).backward()
         optimizer.step()
         if number % 200 == 0:
             right = (logits.argmax(1) == labels).float().mean()
-            print(f"{share:.0%}: batch {number}, loss {loss.item():.3f}, moves found {right:.0%}", flush=True)
+            error = (guessed.sigmoid() - chances).square().mean() ** 0.5
+            print(f"{share:.0%}: batch {number}, moves found {right:.0%}, error of chances {error:.3f}", flush=True)
 
 
 def searched(network: Network, boards: list[Board]) -> list[int]:
@@ -134,11 +125,11 @@ def main() -> None:
     given = parser.parse_args()
     random.seed(1)
     torch.manual_seed(1)
-    network = Network()
+    network = Network().to(memory_format=torch.channels_last)  # a fifth faster
     if given.network.exists():
         network.load_state_dict(torch.load(given.network, weights_only=True))
     if given.minutes:
-        train(network, arrays_of(given.files or [made_games(Path("made.games"))]), 60 * given.minutes)
+        train(network, rows_of(given.files or [made_games(Path("made.games"))]), 60 * given.minutes)
         torch.save(network.state_dict(), given.network)
     network.eval()
     for name, other in (("random", random_moves), ("three-ply", three_ply)):
