@@ -159,10 +159,11 @@ def make_tree(args: argparse.Namespace, counted: Sequence[PlayedMoves], searcher
 
 
 def new_searcher(args: argparse.Namespace) -> Searcher:
-    """Return a searcher with its journal beside the book. BookError, OSError, WeightsError, MemoryError."""
+    """Return a searcher with its journal beside the book. BookError, OSError, WeightsError, ValueError, MemoryError."""
     limits = read_limits(args)
-    journal = Journal(Path(f"{args.out}.journal"), settings(limits, args.lines))
-    return Searcher(Analyst(limits), journal, args.lines)
+    board_of(args.start)  # a mistyped start or evaluation leaves no journal
+    analyst = Analyst(limits)
+    return Searcher(analyst, Journal(Path(f"{args.out}.journal"), settings(limits, args.lines)), args.lines)
 
 
 def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
