@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,14 @@ def interrupted(words: list[str], until: Callable[[subprocess.Popen[str]], objec
         assert started.poll() is None
         started.send_signal(signal.SIGINT)
         return (started.wait(20), *started.communicate())
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait for a condition."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def quickest(measure: Callable[[], float], enough: float = 0.0, tries: int = 3) -> float:

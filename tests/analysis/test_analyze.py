@@ -9,18 +9,27 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MATE
-from tests.analysis.common import QUICK, japanese, page_json, three_moves, with_values
 from tests.positions import MATE_IN_ONE, MATED
-from tests.programs import output_of
-from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
-from usi_engine.__main__ import TOOLS
+from tests.records.common import (
+    FAST,
+    MOVES,
+    QUICK,
+    RECORDS,
+    Searches,
+    game_of,
+    japanese,
+    page_json,
+    three_moves,
+    valued,
+    with_values,
+)
 from usi_engine.analysis.analyst import SHOWN, Analyst, Limits, Store, store_path
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.kif import kif_text, with_comment
 from usi_engine.analysis.terminal import format_lines, print_game
 from usi_engine.columns import cells
 from usi_engine.records.games import Game
-from usi_engine.search.results import Analysis, Limit, Score
+from usi_engine.search.results import Limit, Score
 
 GAME = RECORDS / "game.kif"
 
@@ -98,13 +107,6 @@ def test_text(judged: Game) -> None:
         text for text, *_ in format_lines(with_values(game_of(RECORDS / "list.sfen", 2), [valued(50, "7g7f", "3c3d")]))
     ]
     assert lines[3].split() == ["0", "+50", "52.1", "%", "start", "▲P-7f", "△P-3d"]
-
-
-def test_japanese_text() -> None:
-    with japanese():
-        lines = [text for text, *_ in format_lines(three_moves())]
-    assert lines[6].split()[-4:] == ["▲７七角", "大悪手", "▲２六歩", "△８五歩"]
-    assert lines[-1].split() == ["大悪手", "1", "0"]
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
@@ -207,34 +209,16 @@ def test_faults_do_not_stop_the_other_games(tmp_path: Path, capsys: pytest.Captu
     assert "illegal.csa, line 22, move 7: illegal move" in printed.err
     names = sorted(path.name for path in (tmp_path / "pages").iterdir())
     assert names == ["games-1.html", "games-2.html", "index.html"]
-    assert main([str(GAME), "--eval", "none.kpp"]) == 2
-    assert "none.kpp" in capsys.readouterr().err
-
-
-class Counted:
-    """Counts the first searches of positions; Ctrl-C comes at the call after `last`."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int) -> None:
-        self.plies: list[int] = []
-        evaluate = Analyst.evaluate
-
-        def counted(analyst: Analyst, board: Board, lines: int, *, effort: int = 1) -> Analysis:
-            if len(self.plies) == last:
-                raise KeyboardInterrupt
-            self.plies += [board.ply] if effort == 1 else []
-            return evaluate(analyst, board, lines, effort=effort)
-
-        monkeypatch.setattr(Analyst, "evaluate", counted)
 
 
 def test_a_stopped_run_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as interrupted:
-        first = Counted(interrupted, 7)
+        first = Searches(interrupted, 7)
         assert main([str(GAME), *QUICK]) == 130
     assert "without --again the same command goes on from here" in capsys.readouterr().err
-    second = Counted(monkeypatch, 100)
+    second = Searches(monkeypatch)
     assert main([str(GAME), *QUICK]) == 0
     assert first.plies + second.plies == list(range(1, 22))
     resumed = capsys.readouterr().out
@@ -256,12 +240,6 @@ def test_lines_beside_bad_moves_are_long() -> None:
     Board.from_moves(shown.pv)
     assert replace(shown, lines=short.lines, time=0.0) == replace(short, time=0.0)
     assert len(analyst.look(Board(MATE_IN_ONE), 1, 2).pv) == 1
-
-
-def test_commands_need_no_numpy() -> None:
-    """The folder without Python has neither of these libraries."""
-    code = f"import sys; sys.modules |= {{'numpy': None, 'rsshogi': None}}; import {', '.join(TOOLS.values())}"
-    output_of(code)
 
 
 def test_variations_are_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,9 +5,8 @@ import statistics
 import pytest
 
 from core_ext.engine import MATE_BOUND
-from tests.analysis.common import explained, japanese, judged, judgement, mating
 from tests.positions import MATE_IN_ONE, described_rows
-from tests.records.common import TWO_PIECES, valued
+from tests.records.common import TWO_PIECES, explained, japanese, judged, judgement, mating, valued
 from usi_engine.analysis.analyst import EFFORT, SMALL_EFFORT, confirm
 from usi_engine.analysis.judgement import GRADES, Judgement, accuracy, game_accuracy, judge, percent, totals, weigh
 from usi_engine.analysis.kif import kif_text
@@ -133,9 +132,12 @@ def test_a_win_by_rule_is_said() -> None:
      ["Allows ☖Bx3i+, which takes the rook for nothing."]),
     ("sfen 4k4/9/9/9/9/3b5/9/9/3R4K b - 1 moves 6i6h", "6i6f", "6f7g",
      ["Misses ☗Rx6f, which takes the bishop for nothing."]),
+    # 二枚換え: a rook for a bishop and a silver.
+    ("sfen 4k4/9/4b4/4s4/9/9/4R4/9/8K w - 1 moves 5a4a", "5a6b", "5g5d 4a4b 5d5c+ 4b5c",
+     ["Loses a bishop and a silver for a rook, two for one."]),
 ])  # fmt: skip
 def test_material(text: str, better: str, answer: str, expected: list[str]) -> None:
-    game = judged(text, valued(500, better), valued(500, answer))
+    game = judged(text, valued(500, better), valued(500, *answer.split()))
     assert explained(game) == expected
 
 
@@ -192,14 +194,6 @@ def test_a_positional_reason_needs_both_searches() -> None:
     game = judged("sfen 4k4/9/9/9/9/9/9/9/R3K4 b g 1 moves 5i4i", valued(500, "5i5h"), valued(600, "G*8h"))
     game.root.last().quick = valued(600, "G*1a")
     assert explained(game) == []
-
-
-def test_two_for_one() -> None:
-    """二枚換え: a rook for a bishop and a silver."""
-    sfen = "sfen 4k4/9/4b4/4s4/9/9/4R4/9/8K w - 1 moves 5a4a"
-    better, answer = ("5a6b",), ("5g5d", "4a4b", "5d5c+", "4b5c")
-    game = judged(sfen, valued(500, *better), valued(600, *answer))
-    assert explained(game) == ["Loses a bishop and a silver for a rook, two for one."]
 
 
 def test_a_material_reason_needs_both_searches() -> None:

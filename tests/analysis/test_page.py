@@ -10,9 +10,19 @@ from typing import Any
 import pytest
 
 from core_ext.shogi.notation import FLIPPED, RANKS, flip_sfen
-from tests.analysis.common import QUICK, japanese, judged, mating, page_json, three_moves, with_values
 from tests.positions import described_rows
-from tests.records.common import RECORDS, searched, valued
+from tests.records.common import (
+    QUICK,
+    RECORDS,
+    japanese,
+    judged,
+    mating,
+    page_json,
+    searched,
+    three_moves,
+    valued,
+    with_values,
+)
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.formations import Formation, find_formation, formation_headers, formations, name_formations
 from usi_engine.analysis.judgement import GRADES
@@ -109,9 +119,6 @@ def test_record_is_on_the_page() -> None:
     headers = dict(data_of("whole_game.kifu")["headers"])
     assert (headers["Event"], headers["Started"]) == ("試験対局", "2026/11/22")
     assert dict(data_of("handicap.kif")["headers"])["Handicap"] == "two pieces"
-
-
-def test_phases() -> None:
     assert data_of("game.kif")["phases"] == [{"ply": 10, "name": "First capture"}, {"ply": 10, "name": "First check"}]
 
 

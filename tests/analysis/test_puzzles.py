@@ -1,15 +1,21 @@
-"""Puzzles: one clearly best move, confirmed; mates with a single solution."""
+"""Puzzles: one clearly best move, confirmed, mates with a single solution; `usi_engine suite`."""
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.analysis.common import judged, mating
-from tests.records.common import RECORDS, valued
+from core_ext.board import Board
+from tests.positions import MATE_IN_ONE, described_rows
+from tests.records.common import QUICK, RECORDS, judged, mating, valued
+from tests.shogi.slow_shogi import START
+from usi_engine.analysis import suite
+from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.puzzles import Search, find_puzzles, puzzle_data
-from usi_engine.search.results import Analysis
+from usi_engine.analysis.suite import Problem, SuiteError, attempt, read_problem
+from usi_engine.search.results import Analysis, Score, Variation, Watch
 
 EVEN = valued(0, "9g9f")
 FOUND = (valued(300, "2g2f"), valued(-300, "3c3d"))
@@ -110,3 +116,68 @@ def test_command_finds_the_same_again(tmp_path: Path, cache_folder: Path, capsys
     assert pages[0] == pages[1]
     kept = len(list((cache_folder / "analysis").iterdir()))
     assert kept == 5  # both searches of puzzles, three of the game
+
+
+# ---- `usi_engine suite` ----
+
+TEN = Score(10)
+
+
+@pytest.mark.parametrize(("line", "moves", "name"), described_rows("suite_lines.jsonl"))
+def test_forms_of_a_line(line: str, moves: list[str], name: str) -> None:
+    problem = read_problem(line)
+    assert problem is not None
+    assert ([*problem.moves], problem.avoid, problem.name) == (moves, False, name)
+
+
+def test_moves_to_avoid_and_lines_without_a_problem() -> None:
+    problem = read_problem(f"{START} am 7g7f;")
+    assert problem is not None
+    assert problem.solved_by("2g2f")
+    assert not problem.solved_by("7g7f")
+    assert read_problem("") is None
+    assert read_problem("# comment") is None
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (START, "no move to find"),
+        (f"{START}\t7g7e", "illegal move: '7g7e'"),
+        (f"{START}\tnonsense", "illegal move: 'nonsense'"),
+        ("nonsense\t7g7f", "nonsense"),
+        ("startpos moves 7g7f 7g7f bm 2g2f;", "7g7f"),
+    ],
+)
+def test_faulty_lines(line: str, message: str) -> None:
+    with pytest.raises(SuiteError, match=message):
+        read_problem(line)
+
+
+def test_found_since_when_the_choice_stayed_right() -> None:
+    class Scripted(Analyst):
+        def __init__(self, *moves: str) -> None:
+            self.moves = moves
+
+        def evaluate(self, board: Board, *_: Any, watch: Watch | None = None, **__: Any) -> Analysis:
+            assert watch
+            for depth, move in enumerate(self.moves, 1):
+                watch(Analysis((Variation(TEN, (move,), depth, depth),), TEN, depth, 0, depth / 2))
+            return valued(10, self.moves[-1])
+
+    problem = Problem(Board(), ("7g7f",))
+    found = attempt(Scripted("7g7f", "2g2f", "7g7f", "7g7f"), problem)
+    assert (found.depth, found.seconds) == (3, 1.5)
+    assert attempt(Scripted("7g7f", "2g2f"), problem).depth == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp932"])
+def test_table(encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "suite.tsv"
+    file.write_text(f"# two\n{MATE_IN_ONE}\tG*5b\t一手詰\n{MATE_IN_ONE}\t5c5b\n", encoding=encoding)
+    assert suite.main([str(file), *QUICK]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split()[:2] == ["1", "yes"]
+    assert lines[2].endswith("G*5b   G*5b           一手詰")
+    assert lines[3].split()[:2] == ["2", "no"]
+    assert lines[4].startswith("1 of 2 found, 50.0 %, at 300 nodes a position; found at depth 1.0")

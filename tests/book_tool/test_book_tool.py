@@ -2,18 +2,16 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from core_ext.board import Board
-from tests.records.common import RECORDS
-from usi_engine.analysis.analyst import Analyst
+from tests.records.common import RECORDS, Searches
 from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.tree import Candidate, Journal, Position, Tree, book_text, weighted, within_margin
-from usi_engine.search.results import Analysis, Score, Variation
+from usi_engine.search.results import Score, Variation
 
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 START = Board().sfen()
@@ -141,15 +139,6 @@ def test_the_journal_keeps_results(tmp_path: Path) -> None:
         Journal(path, {"nodes": 6})
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe\x00binary", b"[" * 100_000, b"a line of notes\n", b"7\n"])
-def test_a_file_that_is_no_journal_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes) -> None:
-    journal = tmp_path / "book.db.journal"
-    journal.write_bytes(data)
-    assert main(["build", "--out", str(tmp_path / "book.db"), *QUICK]) == 2
-    assert capsys.readouterr().err == f"'{journal}' is not the journal of a book; move it or name another --out\n"
-    assert journal.read_bytes() == data
-
-
 # ---- books from games ----
 
 
@@ -185,13 +174,13 @@ def test_searched_moves_of_games(tmp_path: Path, out: Path) -> None:
 
 def test_more_games_are_searched(tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a position whose lines lack a move of the new games is searched again."""
-    searched = Searched(monkeypatch)
+    searched = Searches(monkeypatch)
     words = ["--out", str(out), "--min-games", "1", "--margin", "9999", *QUICK]
     assert main(["build", games(tmp_path, "7g7f 3c3d"), *words]) == 0
     assert main(["build", games(tmp_path, "7g7f 3c3d", "2g2f 3c3d"), *words]) == 0
     start, first, second = (position_key(after(*line)) for line in ([], ["7g7f"], ["2g2f"]))
-    assert list(dict.fromkeys(searched.sfens)) == [start, first, second]
-    assert searched.sfens[-2:] == [second] * 2 and searched.sfens.count(first) == 2
+    assert list(dict.fromkeys(searched.keys)) == [start, first, second]
+    assert searched.keys[-2:] == [second] * 2 and searched.keys.count(first) == 2
     assert {move.move for move in YaneuraOuBook(str(out)).probe(START).moves} >= {"7g7f", "2g2f"}
 
 
@@ -214,36 +203,11 @@ def test_every_format_and_faults(out: Path, capsys: pytest.CaptureFixture[str]) 
     assert YaneuraOuBook(str(out)).probe(START).moves[0].count == 6
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["none.kif"], "no move was played in 2 games"),
-        ([str(RECORDS / "game.kif")], "no move was played in 2 games"),
-        (["--eval", "none.kpp"], "none.kpp"),
-        (["--start", "x"], "'x'"),
-    ],
-)
-def test_nothing_can_be_done(out: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
-    """One line, the status 2, no book."""
-    assert main(["build", *words, "--out", str(out)]) == 2
-    assert message in capsys.readouterr().err.splitlines()[-1]
-    assert not out.exists()
-
-
-def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An input is not replaced either: one line, status 2. A book or an empty file is replaced."""
-    record, other = Path(games(tmp_path, "7g7f 3c3d")), tmp_path / "other.usi"
-    other.write_text("startpos moves 2g2f\n")
-    for out, message in ((record, "is also an input"), (other, "is not a book"), (tmp_path, "not a regular")):
-        before = {path: path.read_bytes() for path in (record, other)}
-        assert main(["build", str(record), "--out", str(out), "--min-games", "1"]) == 2
-        errors = capsys.readouterr().err
-        assert (errors.count("\n"), message in errors, str(out) in errors) == (1, True, True)
-        assert before == {path: path.read_bytes() for path in (record, other)}
-    for text in ("", "\ufeff#YANEURAOU-DB2016 1.00\n"):
-        other.write_text(text, encoding="utf-8")
-        assert main(["build", str(record), "--out", str(other), "--min-games", "1"]) == 0
-        assert other.read_text().startswith("#YANEURAOU-DB2016 1.00\n# Komadori")
+@pytest.mark.parametrize("text", ["", "\ufeff#YANEURAOU-DB2016 1.00\n"])
+def test_a_book_or_an_empty_file_is_replaced(tmp_path: Path, out: Path, text: str) -> None:
+    out.write_text(text, encoding="utf-8")
+    assert main(["build", games(tmp_path, "7g7f 3c3d"), "--out", str(out), "--min-games", "1"]) == 0
+    assert out.read_text().startswith("#YANEURAOU-DB2016 1.00\n# Komadori")
 
 
 # ---- books from search ----
@@ -255,36 +219,20 @@ def build(out: Path, positions: int) -> bytes:
     return out.read_bytes()
 
 
-class Searched:
-    """A record of all searches; the one after `last` raises KeyboardInterrupt."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int = 10**6) -> None:
-        self.sfens: list[str] = []
-        evaluate = Analyst.evaluate
-
-        def counted(analyst: Analyst, board: Board, *wanted: Any, **limits: Any) -> Analysis:
-            if len(self.sfens) == last:
-                raise KeyboardInterrupt
-            self.sfens.append(position_key(board.sfen()))
-            return evaluate(analyst, board, *wanted, **limits)
-
-        monkeypatch.setattr(Analyst, "evaluate", counted)
-
-
 def test_a_stopped_build_continues(
     tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The book is that of an uninterrupted run, and nothing is searched twice."""
     whole = build(tmp_path / "whole.db", 40)
     with monkeypatch.context() as patch:
-        Searched(patch, 13)
+        Searches(patch, 13)
         assert main(["build", "--out", str(out), "--positions", "40", "--plies", "6", *QUICK]) == 130
     assert "the same command continues from here" in capsys.readouterr().err and not out.exists()
-    second = Searched(monkeypatch)
+    second = Searches(monkeypatch)
     build(out, 20)
-    assert len(second.sfens) == 7
+    assert len(second.keys) == 7
     assert build(out, 40) == whole
-    assert len(second.sfens) == len(set(second.sfens)) == 27
+    assert len(second.keys) == len(set(second.keys)) == 27
 
 
 def test_the_book_of_a_search_is_sound(out: Path) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.csa.conftest import ClientRunner
-from tests.csa.instant_engine import game_of
+from tests.csa.conftest import ClientRunner, game_of
 from tests.csa.server import Server, Talk, game, script
 from tests.programs import ROOT
 from tests.scripted_engine import scripted
@@ -60,20 +59,6 @@ def test_output_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "LAST_SECONDS", 30)
     assert writer.close()
     assert written == ["first", *["line"] * MOST_WAITING, "7 lines are missing here", "last"]
-
-
-def test_output_that_fails_once() -> None:
-    errors, lines = list[Exception](), list[str]()
-
-    def write(line: str) -> None:
-        lines.append(line)
-        raise BrokenPipeError
-
-    writer = BackgroundWriter(write, errors.append)
-    for line in "abc":
-        writer.put(line)
-    assert not writer.close()
-    assert (lines, len(errors)) == (["a"], 1)
 
 
 def test_output_without_a_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -223,24 +208,6 @@ def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["host", "--user", "us", "--password-env", "SECRET", "--game", "floodgate-300-10F"]
     assert command.read_password(command.read_arguments(words)) == "floodgate-300-10F,hidden"
     assert command.read_password(command.read_arguments(LEAST)) == "secret"
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (["--game", "floodgate"], "--game 'floodgate'"),
-        (["--game", "a b-1-2"], "--game 'a b-1-2'"),
-        (["--user", "two words"], "--user 'two words'"),
-        (["--password", "two words"], "the password must"),
-        (["--engine", "/no/such/engine"], "/no/such/engine does not start"),
-    ],
-)
-def test_bad_arguments(
-    words: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)  # the folder of records is made before the engine starts
-    assert command.main([*LEAST, *words]) == 1
-    assert reason in capsys.readouterr().err
 
 
 def test_options_and_settings() -> None:

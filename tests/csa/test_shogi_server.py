@@ -3,71 +3,22 @@
 The folder is copied, so that its logs stay with the test. It needs Ruby with WEBrick.
 """
 
+import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
-import threading
-import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.csa.conftest import SHOGI_SERVER
-from tests.scripted_engine import scripted
-from usi_engine.csa.client import Client, Settings
-from usi_engine.usi.process import EngineProcess
+from tests.programs import ROOT, wait_until
 
 pytestmark = pytest.mark.shogi_server
-
-FAST = {"EvalFile": "material", "NodesLimit": "300", "USI_Hash": "1"}
-
-
-@dataclass
-class Player:
-    """A client on a thread; the game's name gives its color."""
-
-    port: int
-    folder: Path
-    name: str
-    game: str
-    answers: list[str] | None = None  # None: this engine
-    games: int = 1
-    notes: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        password = f"{self.game},secret"
-        records = self.folder / self.name
-        settings = Settings("127.0.0.1", self.port, self.name, password, self.games, records=records, pause=0.2)
-        self.client = Client(replace(settings, tick=0.1), self.notes.append)
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        fake = scripted(self.folder / f"{self.name}.log")
-        command = [sys.executable, "-m", "usi_engine"] if self.answers is None else [*fake, *self.answers]
-        engine = EngineProcess(command, FAST if self.answers is None else {}, self.client.post)
-        try:
-            engine.prepare()
-            self.client.run(engine)
-        finally:
-            engine.quit()
-
-    def finish(self, seconds: float = 120.0) -> Counter[str]:
-        """Wait for the last game; return the results."""
-        self._thread.join(seconds)
-        if self._thread.is_alive():
-            self.client.interrupt()
-            self.client.interrupt()
-            raise AssertionError(f"{self.name} still plays: {self.notes}")
-        return self.client.tally
-
-    def records(self) -> list[str]:
-        """Return the texts of its games."""
-        return [path.read_text(encoding="utf-8") for path in sorted((self.folder / self.name).glob("*.csa"))]
 
 
 @pytest.fixture
@@ -82,30 +33,38 @@ def port(tmp_path: Path) -> Iterator[int]:
     command = ["ruby", "-I", str(folder), str(program), "--least-time-per-move", "0", "test", str(number)]
     with open(tmp_path / "server.log", "wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
-    wait_for(number)
+    wait_until(lambda: accepts(number))
     yield number
     server.terminate()
     server.wait(20)
 
 
-def wait_for(port: int) -> None:
-    """Wait until the server accepts connections."""
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise AssertionError("shogi-server does not start")
+def accepts(port: int) -> bool:
+    """Return whether the server accepts connections."""
+    with suppress(OSError):
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    return False
+
+
+def start(port: int, folder: Path, name: str) -> subprocess.Popen[str]:
+    """Start two games of this engine; the first letters of the name are the game's."""
+    words = f"csa 127.0.0.1:{port} --user {name} --password secret --game {name[:3]}-10-1F --games 2 --records {name}"
+    options = "--option EvalFile=material --option NodesLimit=300 --option USI_Hash=1"
+    command = [sys.executable, "-m", "usi_engine", *words.split(), *options.split()]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment)
 
 
 def test_two_pairs_at_once(port: int, tmp_path: Path) -> None:
     """This engine plays each game to its end, without a cut line."""
-    names = ("one_a", "one_b", "two_a", "two_b")
-    players = [Player(port, tmp_path, name, f"{name[:3]}-10-1F", games=2) for name in names]
-    tallies = [player.finish() for player in players]
-    assert [sum(tally.values()) for tally in tallies] == [2, 2, 2, 2]
-    assert all(set(tally) <= {"win", "lose", "draw"} for tally in tallies)
+    players = [start(port, tmp_path, name) for name in ("one_a", "one_b", "two_a", "two_b")]
+    said = [player.communicate(timeout=120)[0].splitlines()[-1] for player in players]
+    tallies = [
+        {word: int(count) for count, word in re.findall(r"(\d+) (won|lost|drawn|broken|cut)", line)} for line in said
+    ]
+    assert [sum(tally.values()) for tally in tallies] == [2, 2, 2, 2], said
+    assert not any({"cut", "broken"} & tally.keys() for tally in tallies), said
     for first, second in (tallies[:2], tallies[2:]):
-        assert (first["win"], first["draw"]) == (second["lose"], second["draw"])
-    assert "\n'** " in players[0].records()[0]
+        assert (first.get("won"), first.get("drawn")) == (second.get("lost"), second.get("drawn"))
+    assert "\n'** " in next((tmp_path / "one_a").glob("*.csa")).read_text(encoding="utf-8")

@@ -1,12 +1,13 @@
 """Engines to talk to, shared by the tests of this folder."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Program
-from usi_engine.core import Core, load_core
+from usi_engine.core import load_core
 from usi_engine.search import resources
 
 SMALL_TABLE = "setoption name USI_Hash value 4"
@@ -39,24 +40,19 @@ def scripted(no_network: None) -> Iterator[ScriptedEngine]:
 @pytest.fixture
 def program() -> Iterator[Program]:
     """The real program in a process of its own."""
-    transport = Program()
-    yield transport
-    transport.close()
-
-
-def open_engine(load: Callable[[], Core]) -> Iterator[InProcess]:
-    transport = InProcess(load)
-    yield transport
-    transport.close()
+    with closing(Program()) as transport:
+        yield transport
 
 
 @pytest.fixture
 def real(no_network: None) -> Iterator[InProcess]:
     """An engine in this process with the real core and the material value."""
-    yield from open_engine(load_core)
+    with closing(InProcess(load_core)) as transport:
+        yield transport
 
 
-@pytest.fixture(params=["scripted", "real"])
+@pytest.fixture(params=[load_core, lambda: make_core(Script())], ids=["real", "scripted"])
 def engine(request: pytest.FixtureRequest, no_network: None) -> Iterator[InProcess]:
     """An engine in this process with either core."""
-    yield from open_engine(load_core if request.param == "real" else lambda: make_core(Script()))
+    with closing(InProcess(request.param)) as transport:
+        yield transport

@@ -67,12 +67,6 @@ def stopped_within(stop: StopToken, seconds: float) -> bool:
     return True
 
 
-def mates(board: Board, move: str) -> bool:
-    copy = board.copy()
-    copy.push(move)
-    return copy.is_check() and not copy.legal_moves(include_all=True)
-
-
 class ScriptedTable:
     """A table without entries that counts its calls."""
 
@@ -121,7 +115,8 @@ class ScriptedWorker:
         self.board, self.nodes, self.reached = board.copy(), 0, 0
         legal = board.legal_moves(include_all=bool(self.script.configured.get("include_all")))
         self.root = [RootLine([move]) for move in legal if moves is None or move in moves]
-        self.mate = next((line.pv[0] for line in self.root if mates(board, line.pv[0])), None)
+        mate = board.mate_in_one()
+        self.mate = mate if mate in [line.pv[0] for line in self.root] else None
         return len(self.root)
 
     def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0) -> int:

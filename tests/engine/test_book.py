@@ -242,7 +242,6 @@ def test_a_book_of_one_colour_serves_both(tmp_path: Path) -> None:
 
 # ---- the choice ----
 
-
 MOVES = [BookMove("a", "", 30, 1, 30), BookMove("b", "", 0, 1, 10), BookMove("c", "", -1, 1, 1000)]
 
 

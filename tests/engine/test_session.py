@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +17,7 @@ from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script, ScriptedSolver, make_core
 from tests.engine.test_usi import TRANSCRIPTS, converse
 from tests.engine.usi_transport import InProcess
-from tests.eval.nnue.networks import shifted
 from usi_engine.core import Core, CoreError, load_core
-from usi_engine.evaluation.names import INTERNAL, PACKAGED
-from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.game import session
 from usi_engine.game.console import perft
 from usi_engine.game.loop import LONGEST_LINE
@@ -31,11 +27,6 @@ from usi_engine.search import search
 MATE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
 MATE_IN_THREE = MATE.replace("2G", "3G")
 MATE_IN_ONE = ("mate", ["G*2b"])
-
-
-def depths(engine: InProcess) -> list[int]:
-    """Return the depths of the info lines so far."""
-    return [int(line.split()[2]) for line in engine.seen if line.startswith("info depth")]
 
 
 @pytest.mark.parametrize("name", [name for name, text in TRANSCRIPTS.items() if text.startswith("=")])
@@ -76,7 +67,7 @@ def test_printed_depths(scripted: ScriptedEngine, option: str, printed: list[int
     """In a game a fast search prints only its last line."""
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.ask(f"setoption name {option}", "go depth 9", answer=["^bestmove"])
-    assert depths(engine) == printed
+    assert [int(line.split()[2]) for line in engine.seen if line.startswith("info depth")] == printed
 
 
 def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,10 +258,6 @@ def seconds_to_answer(engine: InProcess, *lines: str) -> float:
     return time.monotonic() - begun
 
 
-def total(engine: InProcess) -> int:
-    return int(engine.ask("eval", answer="^total ").split()[1])
-
-
 def test_the_clearing_for_a_new_game_is_on_the_clock(scripted: ScriptedEngine) -> None:
     """A GUI does not wait after usinewgame: the clock of its go runs while the table is cleared."""
     engine = scripted(Script(clear_seconds=0.3, solve_seconds=0))
@@ -297,20 +284,6 @@ def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monk
     for _ in range(4):  # the margin that is assumed before the first move fades
         seconds_to_answer(engine, "go byoyomi 100")
     assert seconds_to_answer(engine, "position startpos", "go byoyomi 500") > 0.4
-
-
-def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
-    """The next isready tries again, a go does not."""
-    engine, path = InProcess(load_core), tmp_path / "late.bin"
-    refused = "late.bin.*; playing with EvalFile <internal>$"
-    engine.ask(SMALL_TABLE, f"setoption name EvalFile value {path}", "isready", answer=[refused, "^readyok$"])
-    engine.ask("go depth 1")
-    assert sum("late.bin" in line for line in engine.seen) == 1
-    before = total(engine)
-    write_network(path, shifted(read_network(PACKAGED[INTERNAL]), 500))
-    engine.send("isready")
-    assert abs(total(engine) - before - 500) <= 1
-    engine.close()
 
 
 def test_a_mate_at_the_root_is_within_the_rules(real: InProcess) -> None:

@@ -1,4 +1,4 @@
-"""USI: lines that are read and printed, conversations with either core, answering times; engine processes."""
+"""USI: lines read and printed, conversations with either core, answering times, engine processes; options."""
 
 import io
 import os
@@ -7,6 +7,8 @@ import subprocess
 import sys
 import textwrap
 import time
+from argparse import ArgumentTypeError
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +20,15 @@ from core_ext.engine import MATE, MATE_BOUND, MAX_EVALUATION
 from tests.engine.conftest import SMALL_TABLE
 from tests.engine.usi_transport import InProcess, Program, Transport
 from tests.positions import DATA, described, described_rows
+from usi_engine.game.command_line import commands_of
 from usi_engine.game.thinking import info_lines
 from usi_engine.search.iterative import analysis_of
 from usi_engine.search.results import Score, Variation
 from usi_engine.usi import info
 from usi_engine.usi import protocol as usi
+from usi_engine.usi.arguments import real, spin, whole
 from usi_engine.usi.info import Lines, parse_info
-from usi_engine.usi.options import LARGEST
+from usi_engine.usi.options import ENTERING_KING_RULES, Option, Options, default_threads
 from usi_engine.usi.output import Writer
 from usi_engine.usi.process import EngineError, EngineEvent, EngineGone, EngineProcess, kill, own_engine
 from usi_engine.usi.protocol import parse
@@ -75,11 +79,14 @@ def test_bytes(engine: InProcess, data: bytes) -> None:
     assert "usiok" in engine.drain()
 
 
-def test_half_a_letter_is_escaped() -> None:
-    """Names of files may have one; it cannot be encoded."""
+def test_what_a_writer_cannot_write_or_should_not() -> None:
+    """Half a letter, as names of files may have one, is escaped; a long text is cut without a space at its end."""
     written = io.BytesIO()
-    Writer(written).line("info string ～/\udc80")
-    assert written.getvalue().decode() == "info string ～/\\udc80\n"
+    writer = Writer(written)
+    for text in ("～/\udc80", "x" + " y" * 1000, "xx" + " y" * 1000):
+        writer.info(text)
+    half, *cut = written.getvalue().decode().splitlines()
+    assert half == "info string ～/\\udc80" and all(len(line) < 1100 and line == line.strip() for line in cut)
 
 
 def seconds_to_answer(program: Program, go: str, tries: int, after: list[str]) -> float:
@@ -122,13 +129,6 @@ def test_malformed_lines_are_quoted(line: str) -> None:
     assert all(word in command.text for word in line.split()[1:])
 
 
-def test_numbers() -> None:
-    assert [usi.read_number(text) for text in ("7", "7.9", "-7", "1e400", "nan", "inf", "1_0", "x")] == [
-        7, 7, 0, LARGEST, None, None, None, None,
-    ]  # fmt: skip
-    assert usi.read_number("1e300") == LARGEST and usi.read_number("9", 5) == 5
-
-
 def test_open_ended() -> None:
     ended = ("go depth 1", "go nodes 1", "go movetime 1", "go byoyomi 0", "go btime 0 wtime 0")
     assert [parse(line).open_ended() for line in ended] == [False] * 5  # type: ignore[union-attr]
@@ -155,14 +155,6 @@ def test_info_line(value: int, bound: str, score: str) -> None:
     for seldepth, shown in ((7, 7), (0, 5)):
         found = replace(analysis_of([replace(line, seldepth=seldepth)], 5), nodes=3000, time=1.5, hashfull=9)
         assert info_lines(found, 2) == [f"info depth 5 seldepth {shown} {stats}"]
-
-
-@pytest.mark.parametrize("length", [1, 2])
-def test_a_long_text_is_cut_without_a_space_at_its_end(length: int) -> None:
-    written = io.BytesIO()
-    Writer(written).info("x" * length + " y" * 1000)
-    (line,) = written.getvalue().splitlines()
-    assert len(line) < 1100 and line == line.strip()
 
 
 # ---- engine processes ----
@@ -238,11 +230,8 @@ def test_an_error_while_reading_ends_the_engine() -> None:
     engine.quit()
 
 
-def test_what_an_engine_says_before_it_is_ready() -> None:
-    """The user sees refused options and missing files."""
-    said: list[str] = []
-    options = {"EvalFile": "none/nn.bin", "bookfile": "none.db"}
-    engine = EngineProcess(own_engine(), options, note=said.append)
+def test_values_that_an_option_does_not_take() -> None:
+    engine = EngineProcess(own_engine(), {})
     engine.prepare()
     refused = (
         ("Hash", "1", "has no option 'Hash'"), ("Threads", "0", "must be from 1 to 512, not '0'"),
@@ -254,7 +243,6 @@ def test_what_an_engine_says_before_it_is_ready() -> None:
         with pytest.raises(EngineError, match=reason):
             engine.set_option(name, value)
     engine.quit()
-    assert [name in "\n".join(said) for name in options.values()] == [True, True]
 
 
 @pytest.mark.parametrize("folder", [None, Path("none")])
@@ -283,3 +271,134 @@ def test_what_a_wrapper_started_ends_with_it() -> None:
         kill(wrapper)
         assert wrapper.stdout is not None and not wrapper.stdout.read()
     assert time.monotonic() < begun + 30
+
+
+# ---- options, and arguments on the command line ----
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 2), (4, 4), (64, 4)])
+def test_threads_by_default(monkeypatch: pytest.MonkeyPatch, cores: int, threads: int) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert default_threads() == threads
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "spin default 1 min -1 max 8", "spin default x", "check default true", "combo default a b var a b var c",
+        "string default <empty>", "filename default a min 1", "button",
+    ],
+)  # fmt: skip
+def test_the_declaration_of_another_engine(declaration: str) -> None:
+    assert str(Option.parse(declaration)) == declaration
+    assert Option.parse("spin\tmin 1\tdefault 9  max 8") == Option("spin", 8, 1, 8)
+    assert Option.parse("combo  var A var B default b") == Option("combo", "B", values=("A", "B"))
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "shown"),
+    [
+        ("threads", ("4", " 4 ", "+4"), "4"), ("Threads", ("0", "-9"), "1"), ("Threads", ("9" * 11, "513"), "512"),
+        ("USI_Ponder", ("true", "1", "on", "TRUE"), "true"), ("USI_Ponder", ("FALSE", "0", "off"), "false"),
+        ("MateShortest", ("short", "false"), "short"), ("MateShortest", ("true",), "shortest"),
+        *(("enteringkingrule", (rule, rule.upper()), rule) for rule in ENTERING_KING_RULES),
+    ],
+)  # fmt: skip
+def test_values(name: str, texts: tuple[str, ...], shown: str) -> None:
+    """Numbers are clamped; case makes no difference."""
+    for text in texts:
+        options = Options()
+        assert options.set(name, text) is None
+        assert options.listing(name)[0].endswith(f" = {shown}")
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("Threads", ["", "many", "nan", "inf", "1e999", "0x10", "1_0", "1.5", "4.0", "４"]),
+        ("USI_Ponder", [""]),
+        ("EnteringKingRule", ["CSARule28"]),
+    ],
+)
+def test_a_refused_value_is_quoted_and_changes_nothing(name: str, texts: list[str]) -> None:
+    for text in texts:
+        options = Options()
+        refusal = options.set(name, text)
+        assert refusal is not None and f"'{text}'" in refusal and options.listing() == Options().listing()
+    assert "'Foo'" in (Options().set("Foo", "1") or "") and Options().listing("Foo") == []
+
+
+def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
+    options = Options()
+    options.set("Threads", "3")
+    options.set("FV_SCALE", "0")  # the default, as GUIs send it
+    lines = [
+        "option name FV_SCALE type spin default 24 min 1 max 128", "", " # FV_SCALE=30", "; 1", "//2",
+        "multipv=2", "USI_Ponder true", "Threads 2",
+    ]  # fmt: skip
+    told = ["FV_SCALE = 24", "MultiPV = 2", "USI_Ponder = true", "option Threads stays 3, as it was set, not 2"]
+    assert options.advise(lines) == told
+    assert (options.number("FV_SCALE"), options.number("MultiPV"), options.number("Threads")) == (24, 2, 3)
+    options.set("FV_SCALE", "16")
+    assert options.advise(["FV_SCALE 20"]) == ["option FV_SCALE stays 16, as it was set, not 20"]
+    assert (options.number("FV_SCALE"), options.number("MultiPV"), options.flag("USI_Ponder")) == (16, 1, False)
+    options.set("FV_SCALE", "0")  # as the file says
+    assert options.advise(["FV_SCALE 20"]) == ["FV_SCALE = 20"]
+
+
+def test_options_that_a_gui_sends_before_each_game_are_the_same_in_each() -> None:
+    """A default after the advice is a wish, unless it only repeats what was sent before."""
+    options, lines = Options(), ["SlowMover=50", "MultiPV=2"]
+    for _ in range(3):
+        options.set("SlowMover", "100")
+        assert options.advise(lines) == ["SlowMover = 50", "MultiPV = 2"]
+    for _ in range(2):
+        options.set("MultiPV", "1")
+        assert options.advise(lines) == ["SlowMover = 50", "option MultiPV stays 1, as it was set, not 2"]
+
+
+@pytest.mark.parametrize(("line", "told"), described_rows("eval_options.jsonl"))
+def test_each_line_of_eval_options_is_answered_in_one_sentence(line: str, told: str) -> None:
+    options = Options()
+    assert options.advise([line, "MultiPV=2"]) == [told, "MultiPV = 2"]
+    assert options.text("EvalDir") == ""
+
+
+SFEN = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["position", "sfen", *SFEN.split(), "go", "depth", "3"], ["position", "sfen", SFEN, "go", "depth", "3"],
+     ["position", f"sfen {SFEN}", "go", "depth 3"], [f"position sfen {SFEN}", "go", "depth", "3"],
+     ["position", "sfen", *SFEN.split(), "go depth 3"]],
+)  # fmt: skip
+def test_commands_in_words_in_quotes_or_both(arguments: list[str]) -> None:
+    assert commands_of(arguments) == [f"position sfen {SFEN}", "go depth 3"]
+
+
+def test_a_command_in_quotes_is_the_whole_argument() -> None:
+    path = "setoption name BookDir value my  go"
+    assert commands_of([path, "usinewgame", "", "go depth 1"]) == [path, "usinewgame", "go depth 1"]
+
+
+def test_numbers_within_the_range() -> None:
+    assert [whole()(text) for text in ("0", "7", "2147483647")] == [0, 7, 2147483647]
+    assert [whole(-5, 5)(text) for text in ("-5", "05")] == [-5, 5]
+    assert [real(0, 1)(text) for text in ("0", "1", ".25", "1e-3")] == [0, 1, 0.25, 0.001]
+    assert [spin("USI_Hash")(text) for text in ("1", "262144")] == [1, 262144]
+
+
+@pytest.mark.parametrize(
+    ("read", "texts", "wanted"),
+    [
+        (whole(1, 10), ["", " ", "x", "0", "11", "-1", "5.0", "1_0", "５", "9" * 5000], "whole number from 1 to 10"),
+        (real(0, 1), ["", "x", "-0.1", "1.1", "inf", "-inf", "nan", "1e999"], "number from 0 to 1"),
+        (spin("Threads"), ["513"], "whole number from 1 to 512"),
+    ],
+)
+def test_bad_numbers(read: Callable[[str], float], texts: list[str], wanted: str) -> None:
+    for text in texts:
+        with pytest.raises(ArgumentTypeError, match=f"^'{text}' is not a {wanted}$"):
+            read(text)

@@ -10,7 +10,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import BinaryIO
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any, BinaryIO
 
 from core_ext.board import Board
 from tests.programs import ENGINE, ROOT, resident_megabytes
@@ -101,7 +103,9 @@ class Transport:
     def _note(self, command: Command) -> None:
         """Keep the position of each go, and what must be answered."""
         if isinstance(command, SetPosition):
-            self._root = read_board(command)
+            self._root = None
+            with suppress(ValueError):
+                self._root = Board.from_moves(command.moves, command.sfen)
         elif isinstance(command, Go | GoMate):
             self.roots.append(self._root and self._root.copy())
         elif command in (Word.USI, Word.IS_READY):
@@ -164,31 +168,6 @@ class Transport:
             self.send(way)
 
 
-def read_board(command: SetPosition) -> Board | None:
-    """Return the position; None if it is refused."""
-    try:
-        return Board.from_moves(command.moves, command.sfen)
-    except ValueError:
-        return None
-
-
-class Lines:
-    """A binary stream that passes on whole lines."""
-
-    def __init__(self, into: queue.Queue[bytes]) -> None:
-        self._into = into
-        self._rest = b""
-
-    def write(self, data: bytes) -> int:
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        for line in whole:
-            self._into.put(line + b"\n")
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing."""
-
-
 class InProcess(Transport):
     """The engine on a thread of this process, with any core."""
 
@@ -202,7 +181,11 @@ class InProcess(Transport):
         self._write(NO_BOOK)
 
     def _serve(self, load: Callable[[], Core]) -> None:
-        stream: BinaryIO = Lines(self._received)  # type: ignore[assignment]
+        def write(data: bytes) -> None:
+            for line in data.splitlines(keepends=True):
+                self._received.put(line)
+
+        stream: Any = SimpleNamespace(write=write, flush=lambda: None)
         try:
             serve(self._source, Writer(stream), load)
         finally:

@@ -17,7 +17,6 @@ from core_ext.board import Board
 from core_ext.engine import HALF_SQUARES, INFINITE, PAIRS, KppWeights, Network, PieceValues, Worker
 from tests import positions
 from tests.conftest import NewWorker, deepen
-from tests.engine.usi_transport import Program
 from tests.eval.nnue.networks import random_network, to_play
 from tests.eval.nnue.reference import mirrored as mirrored_square
 from tests.eval.nnue.reference import numbers_of
@@ -307,27 +306,10 @@ def test_unreadable_files_are_refused(values: Path) -> None:
             load_evaluation(str(values.parent / name), 16)
 
 
-def test_the_program_plays_with_a_file_or_names_its_fault(values: Path) -> None:
-    values.write_text("R 2000")
-    program = Program(evaluation=str(values))
-    try:
-        program.ask("position sfen 4k4/9/9/9/9/9/9/9/4K4 b R 1", "eval", answer="^total 2000$")
-        values.write_text("R 20000")
-        refused = "^info string cannot use the piece values.*none.txt"
-        none = values.with_name("none.txt")
-        program.ask(f"setoption name EvalFile value {none}", "isready", "quit", answer=[refused, "^readyok$"])
-    finally:
-        program.close()
-
-
 # ---- the static value ----
 
 # From the opening to both kings entered, and a handicap with pieces missing.
 STARTS = [START, MATSURI, positions.ENTERED, positions.TWO_PIECE_HANDICAP]
-
-
-def value(engine: Worker, sfen: str) -> int:
-    return dict(engine.evaluate(Board(sfen)))["total"]
 
 
 def check_counts(found: Mapping[str, int], count: int) -> None:
@@ -418,7 +400,7 @@ def test_flipped_and_mirrored_positions_have_the_same_value(weights: KppWeights,
     engine = new_worker(weights)
     for board in random_boards(11, 300):
         sfen = board.sfen()
-        assert value(engine, sfen) == value(engine, flipped(sfen)) == value(engine, mirrored(sfen))
+        assert total(engine, sfen) == total(engine, flipped(sfen)) == total(engine, mirrored(sfen))
 
 
 def test_weights_of_a_wrong_size_are_refused() -> None:
@@ -436,7 +418,7 @@ def test_weights_of_a_wrong_size_are_refused() -> None:
 
 def test_incomplete_weights_are_not_used(new_worker: NewWorker) -> None:
     weights = KppWeights()
-    assert value(new_worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
+    assert total(new_worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
     for use in (weights.memory, lambda: weights.complete(0)):
         with pytest.raises(ValueError, match="no weights were allocated"):
             use()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core_ext.board import Board
+from tests.positions import random_boards
 from tests.programs import resident_megabytes
 from usi_engine.clock import TimeControl
 from usi_engine.files import KeptRows
@@ -35,20 +35,14 @@ CLOCKS = [(0, 30, 0), (0, 100, 0), (1000, 20, 0), (500, 0, 50), (2000, 0, 0)]  #
 RULES = Rules(LONGEST, margin=10_000, ponder=True)
 
 
-def opening(rng: random.Random) -> str:
-    board = Board()
-    for _ in range(OPENING_PLIES):
-        board.push(rng.choice(board.legal_moves()))
-    return f"startpos moves {' '.join(board.moves())}"
-
-
 def soak_game(engines: Engines, number: int, share: float = 1.0) -> dict[str, Any]:
     """Play a game with random options and clocks; return its line of the log. AssertionError if an engine fails."""
     rng = random.Random(number)
+    opening = f"startpos moves {' '.join([*random_boards(number, OPENING_PLIES)][-1].moves())}"
     options = {name: rng.choice(values) for name, values in CHANGING.items()}
     clock = [round(time * share) for time in rng.choice(CLOCKS)]
     engines.configs = tuple(replace(config, limit=TimeControl(*clock)) for config in engines.configs)
-    row = play_game(engines, Task(number, opening(rng), (number % 2, 1 - number % 2), (options, options)))
+    row = play_game(engines, Task(number, opening, (number % 2, 1 - number % 2), (options, options)))
     assert not row["fault"], f"game {number}: {row}"
     memory = [resident_megabytes(process.pid) for process in engines.processes]
     overstep = -min((left for side in row["left"] for left in side), default=0.0)

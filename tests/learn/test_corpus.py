@@ -12,7 +12,7 @@ import pytest
 from core_ext.board import Board, move_from_usi
 from core_ext.corpus import NO_RESULT, NO_SCORE, RESULT_UNIT, TRAINING_POSITION
 from tests.eval.nnue.networks import random_network
-from tests.learn.helpers import build_corpus, random_game, read_games
+from tests.learn.conftest import build_corpus, random_game, read_games
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.evaluation.network_file import write_network
@@ -78,17 +78,6 @@ def test_common_positions_stay_in_training(tmp_path: Path) -> None:
     common = [Board.from_moves(opening[:ply]).key for ply in range(5)]
     assert {*common} <= {*training["key"].tolist()}
     assert not {*common} & {*held_out["key"].tolist()} and not {*training["key"]} & {*held_out["key"]}
-
-
-def test_a_common_start_of_psv_stays_in_training(tmp_path: Path) -> None:
-    """Of its three parts of 128 positions, at least one is held out with this seed and one is not."""
-    (tmp_path / "one.tsv").write_text("b\tscore\tstartpos\t7g7f 20\n")
-    assert main(["export", str(tmp_path / "one.tsv"), "--out", str(tmp_path / "one.psv")]) == 0
-    (tmp_path / "many.psv").write_bytes((tmp_path / "one.psv").read_bytes() * 300)
-    assert 0 < build.is_held_out(np.array([1, 129, 257], np.uint32), 2, seed=1).sum() < 3
-    card = build_corpus([tmp_path / "many.psv"], tmp_path / "corpus", every=2, seed=1)
-    assert (card["training"], card["held_out"]) == (1, 0)
-    assert part_of(tmp_path / "corpus", TRAINING)["key"].tolist() == [Board().key]
 
 
 def test_scores_and_results_of_duplicates_are_averaged(tmp_path: Path) -> None:

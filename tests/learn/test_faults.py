@@ -1,4 +1,4 @@
-"""Damaged files, commands that are refused: one line, an exit status, and nothing destroyed."""
+"""The learn commands; damaged files, commands that are refused: one line, an exit status, and nothing destroyed."""
 
 import gzip
 import lzma
@@ -9,25 +9,30 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from core_ext import processor
+from core_ext.board import Board
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
 from core_ext.training import Trainer
+from tests.conftest import NewWorker
 from tests.damage import accepted, random_flips
-from tests.eval.nnue.networks import random_network
-from tests.learn.helpers import RATES, SMALL, build_corpus, items_of, random_game, read_games
+from tests.learn.conftest import RATES, SMALL, build_corpus, items_of, read_games
 from tests.positions import described_rows
 from tests.programs import INTERRUPTIBLE, ROOT
-from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.network_file import write_network
+from usi_engine.core import load_core
+from usi_engine.evaluation.kpp_file import load_weights, read_blocks
+from usi_engine.files import KeptRows
+from usi_engine.learn import command as learn_command
 from usi_engine.learn.command import main, run
 from usi_engine.learn.corpus.chances import Positions
 from usi_engine.learn.files import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.game import LARGEST_SCORE, SourceError
-from usi_engine.learn.settings import TrainKpp
-from usi_engine.learn.training import CHECKPOINT, open_checkpoint, save_checkpoint
+from usi_engine.learn.settings import Corpus, TrainKpp, train_settings
+from usi_engine.learn.training import CHECKPOINT, LOG, open_checkpoint, save_checkpoint
 
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, index in it, number
@@ -91,7 +96,6 @@ def test_repeated_pieces_and_missing_values_are_refused(positions: Positions) ->
 
 
 # ---- corpora ----
-
 
 Mutate = Callable[[bytes], bytes | None]
 NINE = 9 * TRAINING_POSITION.itemsize
@@ -215,44 +219,95 @@ def test_a_letter_that_the_output_encoding_lacks_is_no_error(tmp_path: Path) -> 
     assert b"??.tsv" in done.stdout and len(read_games(out)) == 1
 
 
-FOREIGN = {"a": b"my notes\n", "b": b"my notes", "c": b"\0" * 5000, "d": b"b\tx\n"}
+# ---- from games to weights ----
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, teacher: Path) -> Path:
-    """A folder with games, a corpus, weights and foreign files."""
-    folder = tmp_path_factory.mktemp("refusals")
-    build_corpus([teacher], folder / "corpus", every=5)
-    (folder / "corpus.kpp").mkdir()
-    for name in ("g", "few"):
-        (folder / f"{name}.tsv").write_text(random_game(1, 10))
-    (folder / "illegal.tsv").write_text("b\tscore\tstartpos\t7g7f 1 7g7f 2\n")
-    assert main(["export", str(folder / "g.tsv"), "--out", str(folder / "g.psv")]) == 0
-    write_network(folder / "net.bin", random_network(Architecture("K+P", 128, 8, 8)))
-    for version in (1, 2):
-        (folder / f"kpp{version}.bin").write_bytes(f"KOMAKPP{version}rest".encode())
-    for name, data in FOREIGN.items():
-        for suffix in (".tsv", ".games", ".kpp"):
-            (folder / f"{name}{suffix}").write_bytes(data)
-    return folder
-
-
-def contents(folder: Path) -> dict[Path, bytes]:
-    """Return the files that are not empty."""
-    return {path: data for path in folder.rglob("*") if path.is_file() and (data := path.read_bytes())}
-
-
-@pytest.mark.parametrize(("words", "fault"), described_rows("refused_learn.jsonl"))
-def test_a_refused_command_names_the_fault_and_changes_nothing(
-    folder: Path, words: str, fault: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_from_games_to_weights(
+    teacher: Path,
+    new_worker: NewWorker,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(folder)
-    before = contents(folder)
-    try:
-        status = main(words.split())
-    except SystemExit as ended:
-        status = int(str(ended.code))
+    corpus, out = tmp_path / "corpus", tmp_path / "my.kpp"
+    assert main(["corpus", str(teacher), "--out", str(corpus), "--every", "10"]) == 0
+    command = ["train", str(corpus), "--out", str(out), "--network", "P", "--epochs", "2"]
+    assert main(command) == 0
+    assert read_blocks(out.read_bytes())[0]["card"]["plan"]["epochs"] == 2
+    rows = KeptRows(tmp_path / "my.kpp.run" / LOG).rows
+    assert [row["positions"] for row in rows] == [rows[-1]["positions"] // 2, rows[-1]["positions"]]
+    assert all(row["loss"] > 0 < row["rate"] and row["positions_a_second"] > 0 for row in rows)
+    assert main([*command[:-1], "3", "--keep", "2"]) == 0  # one more
+    assert len(KeptRows(tmp_path / "my.kpp.run" / LOG).rows) == 3 and not (tmp_path / "my.2.kpp").exists()
+    assert main([*command[:-1], "4", "--keep", "2"]) == 0
+    assert (tmp_path / "my.4.kpp").read_bytes() == out.read_bytes()
+    assert main(command) == 2  # fewer
+    assert "another plan (epochs 4)" in capsys.readouterr().err
+    command[-1] = "4"
+    monkeypatch.setenv("KOMADORI_CACHE", "")  # the packaged weights stay in the cache of the tests
+    assert len(new_worker(load_weights(str(out))).evaluate(Board())) == 6
+    assert main([*command, "--positions", "100"]) == 2
+    assert "another plan (positions 0); choose another --out or remove this file" in capsys.readouterr().err
+
+
+def test_options_come_from_a_file_and_python_calls_do_the_same(few_games: Path, tmp_path: Path) -> None:
+    """The command line overrides the file."""
+    config, corpus, out = tmp_path / "learn.toml", tmp_path / "corpus", tmp_path / "my.kpp"
+    train = f"network = 'P'\ncorpus = '{corpus}'\nout = '{out}'\nepochs = 5\nresults = [0, 0.5]"
+    config.write_text(f"[corpus]\nout = '{corpus}'\nalso = ['{few_games}']\n[train]\n{train}\n")
+    assert main(["corpus", "--config", str(config)]) == main(["train", "--config", str(config), "--epochs", "2"]) == 0
+    plan = read_blocks(out.read_bytes())[0]["card"]["plan"]
+    assert (plan["epochs"], plan["results"]) == (2, [0.0, 0.5])
+    card = run(Corpus(also=(few_games,), out=tmp_path / "again"))
+    assert (tmp_path / "again" / TRAINING).read_bytes() == (corpus / TRAINING).read_bytes() and card["training"] > 100
+    values: dict[str, Any] = {"corpus": str(corpus), "out": str(tmp_path / "again.kpp"), "network": "P", "epochs": 2}
+    assert run(train_settings(**values, results=[0, "0.5"]))["positions_learned"] == 2 * card["training"]
+    assert read_blocks((tmp_path / "again.kpp").read_bytes())[1] == read_blocks(out.read_bytes())[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"), [*described_rows("learn_options.jsonl"), ("a = " + "[" * 9999, "recursion")]
+)
+def test_a_bad_file_of_options_is_named(
+    text: str | None, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "learn.toml"
+    if text is not None:
+        config.write_text(text)
+    assert main(["train", "--config", str(config)]) == 2
     said = capsys.readouterr().err
-    assert status == 2 and fault in said
-    assert said.count("\n") == 1 or said.startswith("usage: ")
-    assert contents(folder) == before and not list(folder.glob("*.run"))
+    assert fault in said and said.count("\n") == 1 and (said.startswith(str(config)) or "expected" in said)
+
+
+def test_without_pytorch_the_training_of_networks_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "usi_engine.learn.nnue.train", raising=False)
+    arguments = ["train", str(tmp_path), "--network", "NNUE_kp_512x2_32_32", "--out", str(tmp_path / "nn.bin")]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.endswith("': pip install 'komadori[learn]'\n")
+
+
+def test_an_unsupported_processor_is_an_error_of_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_core.cache_clear()
+    monkeypatch.setattr(processor, "processor_error", lambda: "this processor lacks AVX2")
+    assert main(["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "out.kpp")]) == 2
+    assert capsys.readouterr().err == "this processor lacks AVX2\n"
+
+
+AGAIN = {"export": "begins anew", "train": "resumes from the last checkpoint", "rescore": "resumes where the file ends"}
+
+
+@pytest.mark.parametrize(("command", "again"), AGAIN.items())
+def test_a_stopped_command_says_what_it_does_again(
+    command: str, again: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learn_command, "run", stop)
+    assert main([command, "x", "--out", "y"]) == 130
+    assert capsys.readouterr().err.startswith(f"stopped; the same command {again}")

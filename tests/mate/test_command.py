@@ -25,7 +25,6 @@ from usi_engine.api.mate_lines import is_mate
 from usi_engine.api.mate_search import mate
 from usi_engine.api.second_solutions import Kind, SecondSolutionSearch
 from usi_engine.mate_tool.command import main, problems_in
-from usi_engine.mate_tool.problems import MateProblem, read_problem
 
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 NO_MATE = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
@@ -59,7 +58,7 @@ def test_a_game_that_ends_in_mate_is_not_printed(capsys: pytest.CaptureFixture[s
 
 def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "problems.tsv"
-    file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD}\n", encoding="utf-8")
+    file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD} # note\n\n", encoding="utf-8")
     assert main([str(file), *SMALL]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [f"problems.tsv, line {number}: mate in 1: G*5b" for number in (2, 3)]
@@ -135,26 +134,6 @@ def test_moves_of_a_record_are_its_solution(square: str, solution: tuple[str, ..
     assert [problem.solution for problem in problems_in(Path("problem.kif"), text)] == [solution]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["none\x1b.tsv"], "none\\x1b.tsv: No such file or directory"),
-        (["/1/2/3/4/5/6/7/8"], "No such file or directory"),
-        (["1/2/3/4/5/6/7/8/9.tsv"], "No such file or directory"),
-        ([str(RECORDS / "broken.kif")], "broken.kif, line 15, move 7: not a move: '7 １六'"),
-        (["sfen", "9/9", "b", "-"], "2 ranks in '9/9 b -'"),
-        (["8k/9/9/9/9/9/9/9", "b", "-"], "8 ranks in '8k/9/9/9/9/9/9/9 b -'"),
-        (["startpos", "moves", "7g7a"], "7g7a"),
-        (["4k3L/9/4P4/9/9/9/9/9/4P4 b G 1"], "this position: two pawns on file 5, 'L' on '1a' can never move"),
-    ],
-)
-def test_what_cannot_be_read(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status = main([*words, *SMALL])
-    errors = capsys.readouterr().err
-    assert (status, errors.count("\n")) == (2, 1)
-    assert message in errors
-
-
 @pytest.mark.parametrize("solve", [lambda: main([BARE_KING, *SMALL, "--nodes", "20000"]),
                                    lambda: mate(Board(BARE_KING), nodes=20_000)])  # fmt: skip
 def test_no_wait_is_endless(solve: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,13 +165,6 @@ def test_interrupted_at_once(tmp_path: Path, threads: str) -> None:
     assert time.monotonic() - begun[0] < 5
 
 
-def test_read_problem() -> None:
-    assert read_problem(f"1\t{GOLD}\tG*5b\n") == MateProblem(GOLD, 1, solution=("G*5b",))
-    assert read_problem(f"{GOLD} # note\n") == MateProblem(GOLD)
-    assert read_problem("# no problem") is None
-    assert read_problem("\n") is None
-
-
 PAWN, ROOK = "8k/9/8P/9/9/9/9/9/4K4 b {} 1", "k8/pp7/9/9/9/9/9/9/4K3R b {} 1"
 
 
@@ -219,13 +191,6 @@ def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:
     lines = [line for line in printed if line.startswith(("checkmate", "bestmove"))]
     assert len(lines) == 1
     return lines[0]
-
-
-def test_go_mate() -> None:
-    assert answer(NO_MATE) == "checkmate nomate"
-    assert answer("4k4/9/3GP4/9/9/9/9/4r4/4K4 b G 1") == "checkmate nomate"  # out of check
-    assert answer(HARD_MATE, "go mate 300") == "checkmate timeout"
-    assert answer(HARD_MATE, "go mate nodes 20000") == "checkmate timeout"
 
 
 FIVE_PLIES = "8k/5G3/7G1/8S/8L/9/9/9/9 b 2r2b2g3s4n3l18p 1"

@@ -14,7 +14,7 @@ from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from tests.conftest import MateProblem
 from tests.positions import HANDS, HARD_MATE, MATSURI, MIDGAME, MOST_MOVES, SPARSE, flipped, random_boards, scatter
-from tests.programs import quickest, resident_megabytes
+from tests.programs import quickest, resident_megabytes, wait_until
 from tests.shogi.slow_shogi import Position
 from tests.shogi.slow_shogi import other as opponent
 from usi_engine.api.mate_lines import is_mate
@@ -496,16 +496,11 @@ def test_threads_join_a_running_solve_and_end_with_it() -> None:
     thread = threading.Thread(target=solver.solve, args=(Board(HARD_MATE),))
     thread.start()
     solver.threads = 4
-    until = time.monotonic() + 60
-    while threads_in_use() < before + 4 and time.monotonic() < until:
-        time.sleep(0.01)
-    joined = threads_in_use()
+    wait_until(lambda: threads_in_use() == before + 4)
     stop.set()
     thread.join(60)
     assert not thread.is_alive()
-    while threads_in_use() > before and time.monotonic() < until:  # the last one may still be leaving
-        time.sleep(0.01)
-    assert (joined, threads_in_use()) == (before + 4, before)
+    wait_until(lambda: threads_in_use() == before)  # the last one may still be leaving
 
 
 @pytest.mark.parametrize("threads", [0, -1, 513, 1 << 70])

@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core_ext.board import Board
-from tests.page.checks import faults_of, walk_to
-from tests.page.conftest import MATE_IN_THREE, SOLUTION, THEMES, WIDTHS, OpenPage, Theme
+from tests.page.conftest import MATE_IN_THREE, SOLUTION, THEMES, WIDTHS, OpenPage, Theme, faults_of, walk_to
 
 Pages = dict[str, str]
 MOVES = 91

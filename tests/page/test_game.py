@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core_ext.board import Board
-from tests.page.checks import faults_of, walk_to
-from tests.page.conftest import THEMES, WIDTHS, OpenPage, Start
+from tests.page.conftest import THEMES, WIDTHS, OpenPage, Start, faults_of, walk_to
 from usi_engine import language
 from usi_engine.play.library import load
 

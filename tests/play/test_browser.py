@@ -1,4 +1,4 @@
-"""The game in the browser without a browser: what pages may ask for, what changes, what is refused."""
+"""The places of the browser without a browser: what pages may ask for, what changes, what is refused."""
 
 import json
 import queue
@@ -17,22 +17,25 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.common import page_json
-from tests.engine.fake_core import Script, make_core
-from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
+from tests.engine.fake_core import Script
+from tests.play.test_rules import DECLARABLE, MATE_IN_ONE, quick_opponent
 from tests.positions import described_rows
-from tests.programs import INTERRUPTIBLE, ROOT
+from tests.programs import INTERRUPTIBLE, ROOT, wait_until
+from tests.records.common import RECORDS, game_of, page_json
 from usi_engine.analysis.page import read
 from usi_engine.core import CoreError
 from usi_engine.game import session
 from usi_engine.play import analysis_place, browser
-from usi_engine.play.analysis_place import AnalysisPlace
+from usi_engine.play.analysis_place import LONGEST_COMMENT, MOST_LINES, AnalysisPlace
+from usi_engine.play.analysis_tree import AnalysisTree
 from usi_engine.play.browser import MyGames, Preferences
-from usi_engine.play.browser_server import MOST_BYTES, Events, PageServer
+from usi_engine.play.browser_server import MOST_BYTES, Events, PageServer, Refused
 from usi_engine.play.game import CHOICES, HANDICAPS, PersonGame, Settings
 from usi_engine.play.library import Library, load
-from usi_engine.play.opponent import Opponent
 from usi_engine.play.shared_game import SharedGame
+from usi_engine.records import ends
+from usi_engine.records.games import parse_record
+from usi_engine.records.kif import write_kif
 from usi_engine.records.tree import Record
 from usi_engine.rules import End
 from usi_engine.usi.protocol import STARTPOS, Go
@@ -55,10 +58,7 @@ class Pages:
         folder: Path | None = None,
         **settings: Any,
     ) -> None:
-        self.opponent = Opponent(lambda text: None, lambda: make_core(script or Script(seconds=lambda depth: 0.0)))
-        self.opponent.set("USI_Hash", 4)
-        self.opponent.set("EvalFile", "material")
-        self.opponent.set("USI_OwnBook", "false")
+        self.opponent = quick_opponent(lambda text: None, script or Script(seconds=lambda depth: 0.0))
         game = PersonGame(Settings(**{"seconds": 0.02} | settings), Record(start))
         self.events, library = Events(), Library(folder)
         self.shared = SharedGame(game, self.opponent, self.events, library, started=started)
@@ -387,19 +387,12 @@ def test_an_error_of_a_thread(opened: list[Pages], monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pages.opponent, "_search", fail)
     pages.act("move", move="7g7f")
     with pytest.raises(CoreError, match="ValueError: not a move"):
-        check_for_a_while(pages)
+        wait_until(pages.shared.check)
     monkeypatch.setattr(analysis_place.WholeGame, "_analysed", fail)
     changed = threading.Event()
     started = analysis_place.WholeGame(Record(STARTPOS), "material", changed.set)
     started.start()
     assert changed.wait(20) and started.fault == "ValueError: not a move"
-
-
-def check_for_a_while(pages: Pages) -> None:
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        pages.shared.check()
-        time.sleep(0.01)
 
 
 # ---- the command ----
@@ -450,3 +443,101 @@ def test_ctrl_c_ends_it() -> None:
     assert (started.returncode, errors) == (130, "")
     command = "usi_engine play --browser startpos moves 7g7f 3c3d --level 1 --side black --minutes 10,5 --byoyomi 30"
     assert command in printed
+
+
+# ---- the place Analyse ----
+
+FIRST = ("7g7f", "3c3d", "2g2f")
+
+
+@pytest.fixture
+def place(pages: Pages) -> AnalysisPlace:
+    """The start position, with piece values as evaluation."""
+    return pages.analysis
+
+
+def act(place: AnalysisPlace, action: str, **values: Any) -> None:
+    place.posts[action]({"node": place.state()["here"], **values})
+
+
+def moves(place: AnalysisPlace) -> list[str | None]:
+    """The moves of all nodes in their order."""
+    return [node["usi"] for node in place.state()["nodes"]]
+
+
+def test_a_tree(place: AnalysisPlace) -> None:
+    """A known move is walked, a new one is a variation; what is promoted replaces the end of the game."""
+    act(place, "move", moves=list(FIRST))
+    act(place, "go", node=0)
+    act(place, "move", moves=["7g7f", "8c8d"])
+    assert moves(place) == [None, *FIRST, "8c8d"]
+    assert [node["main"] for node in place.state()["nodes"]] == [True, True, True, True, False]
+    act(place, "promote")
+    assert moves(place) == [None, "7g7f", "8c8d", "3c3d", "2g2f"]
+    act(place, "load", text=write_kif(parse_record("startpos moves 7g7f 3c3d")))
+    place._tree.node(2).end = ends.End("TORYO")
+    act(place, "go", node=2)
+    act(place, "move", moves=["2g2f"])
+    assert place.state()["nodes"][-1]["main"] is False
+    act(place, "promote")
+    assert place.state()["nodes"][-1]["main"] is True
+    act(place, "go", node=0)
+    act(place, "delete", node=1)
+    assert moves(place) == [None]
+    act(place, "move", moves=["7g7f", "3c3d", "6g6f", "8c8d", "2h6h"])
+    assert [node["why"] for node in place.state()["nodes"]][-2:] == [[], ["Opening: Fourth-file rook"]]
+
+
+@pytest.mark.parametrize("action, values, message", [
+    ("move", {"moves": ["7g7e"]}, "'7g7e' is not legal here"), ("move", {"moves": "7g7f"}, "not legal"),
+    ("move", {"moves": [["7g7f"]]}, "not legal"), ("go", {"node": 99}, "changed in the meantime"),
+    ("go", {"node": [0]}, "changed in the meantime"), ("delete", {}, "start cannot be deleted"),
+    ("comment", {"text": "x" * (LONGEST_COMMENT + 1)}, "at most"), ("comment", {"text": 1}, "at most"),
+    ("engine", {"lines": MOST_LINES + 1}, "lines cannot be"), ("engine", {"lines": "2"}, "lines cannot be"),
+    ("load", {"text": "no record"}, "not a game record"), ("open", {"name": "../x"}, "there is no game '../x'"),
+])  # fmt: skip
+def test_refused_actions_change_no_tree(
+    place: AnalysisPlace, action: str, values: dict[str, Any], message: str
+) -> None:
+    before = place.state()
+    with pytest.raises(ValueError, match=message):
+        act(place, action, **values)
+    assert place.state() == before
+
+
+def test_the_engine_follows_the_board(place: AnalysisPlace) -> None:
+    """It searches only what is shown, with as many lines as are asked for."""
+    act(place, "move", moves=["7g7f"])
+    assert place.engine.state() == {}
+    act(place, "engine", shown=True, lines=2)
+    wait_until(lambda: place.engine.state().get("node") == 1 and len(place.engine.state()["lines"]) == 2)
+    act(place, "go", node=0)
+    wait_until(lambda: place.engine.state()["node"] == 0)
+    act(place, "engine", shown=False)
+    wait_until(lambda: place.engine._stream is None)
+
+
+def test_the_whole_game(place: AnalysisPlace) -> None:
+    """Values fill in as they are found, the page comes at the end, and files have the values."""
+    game = game_of(RECORDS / "handicap.kif")
+    place._tree = AnalysisTree(game)
+    act(place, "whole")
+    wait_until(lambda: place.state()["whole"]["ready"])
+    assert all(node["win"] is not None for node in place.state()["nodes"])
+    assert place.gets["analysis.html"]("").body.startswith(b"<!DOCTYPE html>")
+    for kind in ("kif", "ki2", "csa", "jkf", "usi"):
+        text = place.gets["file"](kind).body.decode()
+        assert parse_record(text).moves == game.moves
+        assert ("評価値" in text) == (kind == "kif")
+    act(place, "whole", stop=True)
+    with pytest.raises(Refused):
+        place.gets["analysis.html"]("")
+    with pytest.raises(Refused):
+        place.gets["file"]("pdf")
+
+
+def test_play_on(place: AnalysisPlace, pages: Pages) -> None:
+    act(place, "move", moves=list(FIRST))
+    act(place, "go", node=2)
+    act(place, "play", level=3, side="black")
+    assert (pages.moves(), pages.shared.state()["players"]["w"]) == (list(FIRST[:2]), "Komadori level 3")

@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.common import japanese
-from tests.engine.fake_core import Script, make_core
-from tests.play.test_rules import DECLARABLE, MATE_IN_ONE
+from tests.engine.fake_core import Script
+from tests.play.test_rules import DECLARABLE, MATE_IN_ONE, quick_opponent
 from tests.programs import ROOT, run_command
+from tests.records.common import japanese
 from usi_engine.core import load_core
 from usi_engine.play import command
 from usi_engine.play.dialogue import Dialogue
 from usi_engine.play.game import HANDICAPS, PersonGame, Settings
 from usi_engine.play.library import load, save, side_and_level
-from usi_engine.play.opponent import Opponent
 from usi_engine.play.screen import Screen, View
 from usi_engine.play.words import value_text
 from usi_engine.records.tree import Record
@@ -31,28 +30,16 @@ from usi_engine.usi.protocol import STARTPOS
 CORE = load_core()
 
 
-class Recorder(View):
-    """A view that keeps what is said."""
-
-    def __init__(self, said: list[str], read: Callable[[str], str]) -> None:
-        super().__init__(Screen(), read)
-        self._said = said
-
-    def say(self, text: str) -> None:
-        self._said.append(text)
-
-
 class Played:
     """A dialogue with scripted input whose output is kept."""
 
     def __init__(self, lines: list[str], game: PersonGame, script: Script) -> None:
         self._lines: Iterator[str] = iter(lines)
         self.said: list[str] = []
-        self.opponent = Opponent(self.said.append, lambda: make_core(script))
-        self.opponent.set("USI_Hash", 4)
-        self.opponent.set("EvalFile", "material")
-        self.opponent.set("USI_OwnBook", "false")
-        self.dialogue = Dialogue(game, self.opponent, Recorder(self.said, self._read))
+        self.opponent = quick_opponent(self.said.append, script)
+        view = View(Screen(), self._read)
+        view.say = self.said.append  # type: ignore[method-assign]
+        self.dialogue = Dialogue(game, self.opponent, view)
 
     def run(self) -> Played:
         try:
@@ -166,22 +153,13 @@ def test_values_in_words(score: Score | None, text: str) -> None:
     assert value_text(score) == text
 
 
-def test_moves_are_numbered_in_columns() -> None:
-    played = play("moves", *["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"], "moves", side="both")
-    assert played.has("no moves yet")
-    assert played.said[-2].splitlines() == [
-        "  1 ▲７六歩    2 △３四歩    3 ▲２六歩    4 △８四歩    5 ▲２五歩",
-        "  6 △８五歩    7 ▲７八金    8 △３二金",
-    ]
-
-
 def test_flip_board_and_level() -> None:
-    played = play("board", "flip", "level 7", "level 21", "level x", "level " + "1" * 5000, "swap")
+    played = play("board", "flip", "moves", "level 7", "level 21", "level x", "level " + "1" * 5000, "swap")
     boards = [text for text in played.said if "+---" in text]
     assert boards[0] == boards[1] != boards[2]
     assert len(boards) == 4 and len(played.moves) == 1  # one of them after `swap` and the engine's move
     assert boards[2].splitlines()[1].startswith(" ▲")
-    assert all(played.has(text) for text in ("level 7", "0 to 20", "not 'x'"))
+    assert all(played.has(text) for text in ("no moves yet", "level 7", "0 to 20", "not 'x'"))
 
 
 def test_help_names_every_command() -> None:
@@ -267,12 +245,6 @@ def test_the_command_that_goes_on_has_drops_in_quotes() -> None:
     assert f'"sfen {start} moves P*5e ' in play("P*5e", start=start).dialogue.game.continuation()
 
 
-@pytest.mark.parametrize(("line", "word"), [("resign", "まで0手で後手の勝ち\n"), ("G*5b", "   2 詰み\n")])
-def test_the_end_is_in_the_record(line: str, word: str, tmp_path: Path) -> None:
-    play(line, f"save {tmp_path}/game.kifu", start=MATE_IN_ONE)
-    assert word in (tmp_path / "game.kifu").read_text(encoding="utf-8")
-
-
 def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> None:
     """The game's own file at once, but not that of the game before."""
     path, other = tmp_path / "game.kif", tmp_path / "other.kif"
@@ -324,7 +296,6 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 # ---- the command ----
-
 
 Run = Callable[[list[str], str], tuple[int, str, str]]
 
@@ -388,23 +359,6 @@ def test_a_resumed_game_never_replaces_the_record_of_others(
     path.write_text("手合割：平手\n" + added, encoding="utf-8")
     _, printed, _ = run([str(path), "--side", "black"], f"3g3f\nsave {path}\nsave\n")
     assert f"{path} exists" in printed and "saved as komadori" in printed
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["none.kif"], "none.kif"),
-        (["startpos", "moves", "7g7a"], "7g7a"),
-        (["sfen", "9/9", "b", "-"], "9/9"),
-        (["4k4/2P6/2P6/9/9/9/9/9/4K3P b - 1"], "no game can reach this position: two pawns on file 7"),
-        (["4k4/9/9/9/9/9/9/7n1/4K4 b - 1"], "'n' on '2h' can never move"),
-        (["startpos", "--handicap", "two"], "a handicap is for a new game"),
-    ],
-)
-def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None:
-    status, _, errors = run(words, "")
-    assert (status, errors.count("\n")) == (2, 1)
-    assert message in errors
 
 
 def test_the_program_ends_with_its_input() -> None:

@@ -1,10 +1,13 @@
 """A game without a screen: its ends, its clock, moves taken back."""
 
 import time
+from collections.abc import Callable
 
 import pytest
 
+from tests.engine.fake_core import Script, make_core
 from usi_engine.clock import LONGEST_MS, Clock, TimeControl
+from usi_engine.play.opponent import Opponent
 from usi_engine.rules import End, LiveGame
 from usi_engine.usi.protocol import STARTPOS, Times
 
@@ -12,6 +15,14 @@ MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 # Black declares: king in the camp, ten pieces there, enough points.
 DECLARABLE = "KRBG5/SSSNNN3/LLL6/9/9/9/9/9/4k4 b RBGG12P 1"
 SHUFFLE = "2h3h 8b7b 3h2h 7b8b " * 3
+
+
+def quick_opponent(tell: Callable[[str], None], script: Script) -> Opponent:
+    """Return an opponent that plays by a script, without a book."""
+    opponent = Opponent(tell, lambda: make_core(script))
+    for name, value in (("USI_Hash", 4), ("EvalFile", "material"), ("USI_OwnBook", "false")):
+        opponent.set(name, value)
+    return opponent
 
 
 @pytest.mark.parametrize(
@@ -82,34 +93,24 @@ def test_a_running_clock() -> None:
 
 
 @pytest.mark.parametrize(
-    ("black", "white", "side", "words"),
+    ("controls", "side", "margin", "words"),
     [
-        (TimeControl(9000, 0, 1000), TimeControl(5000, 3000), 0, "btime 9000 wtime 5000 binc 1000 winc 0"),
-        (TimeControl(9000, 0, 1000), TimeControl(5000, 3000), 1, "btime 9000 wtime 5000 byoyomi 3000"),
-        (TimeControl(9000, 0, 1000), TimeControl(5000), 1, "btime 9000 wtime 5000 byoyomi 0"),
-        (TimeControl(9000, 0, 1000), TimeControl(5000, 0, 2000), 1, "btime 9000 wtime 5000 binc 1000 winc 2000"),
-        (TimeControl(9, 500, 1000), TimeControl(5, 300), 0, "btime 9 wtime 5 byoyomi 500 binc 1000 winc 0"),
-        (TimeControl(9000), TimeControl(), 1, "btime 0 wtime 0 byoyomi 10000"),
+        ((TimeControl(9000, 0, 1000), TimeControl(5000, 3000)), 0, 0, "btime 9000 wtime 5000 binc 1000 winc 0"),
+        ((TimeControl(9000, 0, 1000), TimeControl(5000, 3000)), 1, 0, "btime 9000 wtime 5000 byoyomi 3000"),
+        ((TimeControl(9000, 0, 1000), TimeControl(5000)), 1, 0, "btime 9000 wtime 5000 byoyomi 0"),
+        ((TimeControl(9000, 0, 1000), TimeControl(5000, 0, 2000)), 1, 0, "btime 9000 wtime 5000 binc 1000 winc 2000"),
+        ((TimeControl(9, 500, 1000), TimeControl(5, 300)), 0, 0, "btime 9 wtime 5 byoyomi 500 binc 1000 winc 0"),
+        ((TimeControl(9000), TimeControl()), 1, 0, "btime 0 wtime 0 byoyomi 10000"),
+        ((TimeControl(5000),), 0, 1000, "btime 4000 wtime 5000 byoyomi 0"),
+        ((TimeControl(5000, 2000),), 0, 1000, "btime 4000 wtime 5000 byoyomi 2000"),
+        ((TimeControl(300, 2000),), 0, 1000, "btime 0 wtime 300 byoyomi 1300"),
+        ((TimeControl(0, 500),), 0, 1000, "btime 0 wtime 0 byoyomi 0"),
+        ((TimeControl(300, 0, 2000),), 0, 1000, "btime 0 wtime 300 binc 1300 winc 2000"),
     ],
 )
-def test_times_of_a_go(black: TimeControl, white: TimeControl, side: int, words: str) -> None:
+def test_times_of_a_go(controls: tuple[TimeControl, ...], side: int, margin: int, words: str) -> None:
     """The side's own control decides: USI has no byoyomi of one side only."""
-    assert Times.of(Clock(black, white), side).words() == words
-
-
-@pytest.mark.parametrize(
-    ("control", "words"),
-    [
-        (TimeControl(5000), "btime 4000 wtime 5000 byoyomi 0"),
-        (TimeControl(5000, 2000), "btime 4000 wtime 5000 byoyomi 2000"),
-        (TimeControl(300, 2000), "btime 0 wtime 300 byoyomi 1300"),
-        (TimeControl(0, 500), "btime 0 wtime 0 byoyomi 0"),
-        (TimeControl(300, 0, 2000), "btime 0 wtime 300 binc 1300 winc 2000"),
-    ],
-)
-def test_margin(control: TimeControl, words: str) -> None:
-    """One second."""
-    assert Times.of(Clock(control), 0, margin=1000).words() == words
+    assert Times.of(Clock(*controls), side, margin=margin).words() == words
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
 """Japanese texts of the program: placeholders, width, language of each command."""
 
-import io
 import os
 import re
 import runpy
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -69,32 +67,14 @@ def test_help_in_each_language(
     ("words", "message"),
     [
         (["pley"], "'play' の間違いではありませんか"),
-        (["mate", "--nodse", "5", "startpos"], "'--nodes' の間違いではありませんか"),
         (["mate"], "次の引数が必要です：SFEN|FILE|-"),
-        (["convert", "a.kif", "--to", "kfi"], "'kfi' は選べません"),
         (["convert", str(RECORDS / "illegal.csa"), "--to", "csa"], "22 行目、7 手目：指せない手です：'+1715FU'"),
-        (
-            ["position startpos moves 7g7f 7g7x", "d"],
-            "この局面は使えません：2 手目 '7g7x'：指し手ではありません：'7g7x'",
-        ),
     ],
 )
 def test_errors_in_japanese(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert message in printed(capsys, monkeypatch, "--lang", "ja", *words)
-
-
-def test_a_handicap_has_sides_of_its_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "game.kifu"
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"投了\n保存 {file}\n"))
-    words = ["--handicap=two", "--side=black", "--level=0", "--seconds=0.05", "--eval=material"]
-    shown = printed(capsys, monkeypatch, "--lang", "ja", "play", *words)
-    assert "2手目 下手> " in shown and "まで1手で上手の勝ち（投了）" in shown
-    text = file.read_text(encoding="utf-8")
-    assert "\n下手：対局者\n上手：Komadori" in text and text.endswith("まで1手で上手の勝ち\n")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from core_ext.board import Board
 from tests.programs import ROOT, run_engine
-from tests.project.pages import LINK, PAGES, READMES, USI, anchors, code, find_commands, option_rows, prose, read
+from tests.project.pages import LINK, PAGES, READMES, USI, anchors, find_commands, option_rows, prose, read
 from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options
 
 PYTHON, RESEARCH = (read(ROOT / "docs" / name) for name in ("python.md", "research.md"))
@@ -66,13 +66,6 @@ def test_commands_of_the_readmes_run(folder: Path) -> None:
         named = [sorted(map(str, folder.glob(word))) if "*" in word else [word] for word in words]
         done = run_engine(*chain(*named), cwd=folder, env=environment, stdin=subprocess.DEVNULL, encoding="utf-8")
         assert done.returncode == 0, f"{shlex.join(words)}: {done.stdout}{done.stderr}"
-
-
-def test_a_shell_takes_the_commands_as_they_stand() -> None:
-    """It would read from a file for a place in angle brackets."""
-    commands = re.compile(r"(cd|docker|git|make|pip|py|python|sudo|usi_engine|xboard|\S*/usi_engine) .*<\w")
-    lines = [(page.name, line) for page in PAGES for line in code(read(page))]
-    assert not [found for found in lines if commands.match(found[1])] and len(lines) > 1000
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda text: text.splitlines()[-1][:40])

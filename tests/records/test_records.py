@@ -1,4 +1,4 @@
-"""Reading game records: every format, both encodings, handicaps, faults with their place."""
+"""Reading game records: every format, encodings, handicaps, faults with their place; names of moves."""
 
 import copy
 import pickle
@@ -6,13 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rsshogi.record import Record
 
 from core_ext.board import Board
+from core_ext.shogi.ki2 import MOVE, candidates, ki2_text
+from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
+from tests.positions import described_rows, random_boards
 from tests.records.common import GAMES, MOVES, RECORDS, faults_of, game_of
-from usi_engine import Game, parse_record
-from usi_engine.records import csa
+from usi_engine import Game, language, parse_record
+from usi_engine.records import csa, kif
 from usi_engine.records.formats import LARGEST_TEXT, decoded
 from usi_engine.records.games import read_games
+from usi_engine.records.notation import japanese_text, marked_kif, move_text, name_moves, western_text
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -145,3 +150,51 @@ def test_a_long_game_is_pickled_and_copied() -> None:
     for again in (pickle.loads(pickle.dumps(game)), copy.deepcopy(game)):
         assert again.to("kif") == game.to("kif") and again.path == game.path
         assert again.root is not game.root and again.times == game.times
+
+
+# ---- names of moves ----
+
+NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_games_are_read_back(seed: int, tmp_path: Path) -> None:
+    moves, path = [*random_boards(seed, 200, include_all=True)][-1].moves(), tmp_path / "game.ki2u"
+    path.write_text(Record.from_usi_main_line(Board().sfen(), moves).to_ki2(), encoding="utf-8")
+    game = game_of(path)
+    path.write_text(kif.write_ki2(game.record), encoding="utf-8")
+    assert list(game.moves) == list(game_of(path).moves) == moves
+
+
+@pytest.mark.parametrize(("sfen", "square", "words"), described_rows("ki2_words.jsonl"))
+def test_geometry_tells_pieces_apart(sfen: str, square: str, words: dict[str, str]) -> None:
+    """Black's golds or dragons and a target: each piece's words, the shortest first; a pinned piece has some too."""
+    board = Board(f"{sfen} b - 1")
+    for origin, texts in words.items():
+        place = WIDE_FILES[int(square[0]) - 1] + KANJI_RANKS["abcdefghi".index(square[1])]
+        name = {"G": "金", "S": "銀", "+R": "龍", "+B": "馬"}[str(board.piece_at(origin))]
+        if board.is_legal(origin + square):
+            assert ki2_text(board, origin + square) == f"▲{place}{name}{texts.split()[0]}"
+        for word in texts.split():
+            match = MOVE.fullmatch(f"▲{place}{name}{word}")
+            assert match is not None
+            assert candidates(match, board) == [origin + square] * board.is_legal(origin + square)
+
+
+def test_moves_in_japanese() -> None:
+    """From a start that KIF draws as a diagram too; the names end at an illegal move."""
+    board, moves = Board(NO_GAME_START), ["G*5b", "5i5h", "5b5c"]
+    names = [move.text for move in name_moves(board, moves, marked_kif)]
+    assert names == ["△５二金打", "▲５八玉(59)", "△５三金(52)"]
+    assert [move.text for move in name_moves(board, ["G*5b", "5b5c"])] == ["△５二金"]
+
+
+@pytest.mark.parametrize(("sfen", "move", "expected"), described_rows("western_moves.jsonl"))
+def test_moves_in_western_notation(sfen: str | None, move: str, expected: str) -> None:
+    """The origin only if another piece of the kind could move there, `=` only if it could promote."""
+    board = Board(sfen) if sfen else Board()
+    assert western_text(board, move) == expected
+    language.choose("ja")
+    japanese = move_text(board, move)
+    language.choose("en")
+    assert (japanese, move_text(board, move)) == (japanese_text(board, move), expected)

@@ -16,7 +16,7 @@ from core_ext.board import Board
 from tests.positions import described_rows
 from tests.records.common import MOVES, RECORDS, game_of, items_of
 from usi_engine import language
-from usi_engine.records import csa, jkf, kif, position, usi_text
+from usi_engine.records import csa, jkf, kif, usi_text
 from usi_engine.records.csa import control_of, words_of
 from usi_engine.records.ends import End
 from usi_engine.records.faults import FaultyText
@@ -166,15 +166,6 @@ def test_time_is_linear(line: str) -> None:
             except FaultyText:
                 continue
     assert time.process_time() - begun < 5
-
-
-def test_rows_have_three_characters_a_square() -> None:
-    lines = position.position_lines(Board("8k/7+R1/7G1/9/9/9/9/9/9 w 2Nr2b3g4s2n4l18p 1"))
-    assert lines[:2] == ["P1 *  *  *  *  *  *  *  * -OU", "P2 *  *  *  *  *  *  * +RY * "]
-    assert lines[9] == "P+00KE00KE"
-    assert lines[-1] == "-"
-    assert position.position_lines(Board(START)) == ["PI", "+"]
-    assert position.position_lines(Board(START.replace(" b ", " w "))) == ["PI", "-"]
 
 
 @pytest.mark.parametrize("kind", ["csa", "jkf", "usi"])

@@ -52,14 +52,12 @@ def test_values_outside_the_window_are_bounds(worker: Worker) -> None:
 
 
 def test_later_root_moves_can_be_searched_alone(worker: Worker) -> None:
+    """Lines with values are sorted, also if a later one is better."""
     deepen(worker, MIDDLE_GAME, 5)
     best = worker.lines()[0].pv[0]
     worker.search(5, -INFINITE, INFINITE, first=1)
     first, second = worker.lines(2)
     assert best in (first.pv[0], second.pv[0]) and first.value >= second.value > -INFINITE
-
-
-def test_lines_with_values_are_sorted_also_if_a_later_one_is_better(worker: Worker) -> None:
     worker.set_root(Board(), ["9g9f", "7g7f"])
     worker.search(1, -INFINITE, INFINITE, first=1)
     assert [line.pv[0] for line in worker.lines(2)] == ["7g7f", "9g9f"]
@@ -243,28 +241,14 @@ def test_a_superior_position_has_no_score_of_its_own() -> None:
 
 # ---- constants: one list in tune.h, the same by name, by field and by place ----
 
-
 CORE = Path(__file__).resolve().parents[2] / "core_ext"
-ROW = re.compile(r"X\((\w+), (-?\d+), (-?\d+), (-?\d+)\)")
-# Field, default, least, greatest.
-LISTED: list[tuple[str, int, int, int]] = [
-    (field, int(default), int(least), int(greatest))
-    for field, default, least, greatest in ROW.findall((CORE / "search" / "tune.h").read_text("utf-8"))
-]
-FIELDS = [row[0] for row in LISTED]
 
 
-def test_the_list_is_the_headers() -> None:
-    """Names, order, defaults and ranges; the values now are the defaults."""
-    names = [field.title().replace("_", "") for field in FIELDS]
-    assert engine.tunables() == [(name, row[1], *row[1:]) for name, row in zip(names, LISTED, strict=True)]
-    assert len(set(FIELDS)) == len(FIELDS) > 60
-    assert all(least <= default <= greatest for _, default, least, greatest in LISTED)
-
-
-def test_every_constant_is_used() -> None:
+def test_every_constant_is_listed_and_used() -> None:
+    fields = re.findall(r"X\((\w+), -?\d", (CORE / "search" / "tune.h").read_text("utf-8"))
+    assert [name for name, *_ in engine.tunables()] == [field.title().replace("_", "") for field in fields]
     source = "".join(path.read_text("utf-8") for path in (CORE / "search").glob("*.p[xy]*"))
-    assert not [field for field in FIELDS if not re.search(rf"\btune\.{field}\b", source)]
+    assert len(fields) > 60 and not [field for field in fields if not re.search(rf"\btune\.{field}\b", source)]
 
 
 def test_setting_one_changes_that_one_alone() -> None:
@@ -294,9 +278,6 @@ def test_refusals_say_what_is_wrong() -> None:
 RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
 
 
-# ---- repetition ----
-
-
 @pytest.mark.parametrize(("sfen", "moves", "verdict"), [row[1:] for row in described_rows("repetitions.jsonl")])
 def test_known_repetitions(sfen: str, moves: str, verdict: str) -> None:
     board, twin, verdicts = Board(sfen), Game(sfen), list[str]()
@@ -320,9 +301,6 @@ def test_repetition_is_that_of_the_twin(seed: int) -> None:
         board.push(move)
         twin.push(move)
         assert board.repetition() == twin.repetition(), board.moves()
-
-
-# ---- declaration ----
 
 
 @pytest.mark.parametrize("rule", RULES)

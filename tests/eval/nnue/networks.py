@@ -1,15 +1,13 @@
 """Random networks of any architecture, and positions that exercise their features and selectors."""
 
 import random
-from dataclasses import replace
 
 import numpy as np
 
 from core_ext.engine import Network
 from tests.positions import scatter
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.network_file import PROGRESS_SHAPE, WORD, NetworkFile, layer_shapes, pack_dense
-from usi_engine.usi.options import FV_SCALE
+from usi_engine.evaluation.network_file import PROGRESS_SHAPE, NetworkFile, layer_shapes, pack_dense
 
 
 def random_network(architecture: Architecture, seed: int = 1, wild: bool = False) -> NetworkFile:
@@ -40,13 +38,6 @@ def _random_layers(
         weight = (rng.integers(-128, 128, (outputs, inputs)) // (1 if wild else 3)).astype(np.int8)
         layers.append((rng.integers(-9000, 9000, outputs, np.int32), weight))
     return layers
-
-
-def shifted(file: NetworkFile, centipawns: int) -> NetworkFile:
-    """Return a network of one layer stack whose values are higher by this much at the default FV_SCALE."""
-    at = len(file.dense) - layer_shapes(file.architecture)[-1][1] - WORD
-    bias = int.from_bytes(file.dense[at : at + WORD], "little", signed=True) + FV_SCALE * centipawns
-    return replace(file, dense=file.dense[:at] + bias.to_bytes(WORD, "little", signed=True) + file.dense[at + WORD :])
 
 
 def scattered(seed: int, count: int) -> list[str]:

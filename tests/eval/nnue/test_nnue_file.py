@@ -72,22 +72,6 @@ def test_another_architecture_is_refused(text: str, fault: str, tmp_path: Path) 
     assert fault in refusal(tmp_path / "nn.bin", with_text(data, text) if text.isascii() else changed)
 
 
-@pytest.mark.parametrize(
-    "name, fault",
-    [
-        ("SFNN_ka3_64_7_16", "unknown network"),
-        ("SFNN_kp_64x2_7_16", "unknown network"),
-        ("SFNN_kp_64_7_16_k3k3_k9k9", "unknown stack 'k9k9'"),
-        ("SFNN_kp_64_7_16k3k3", "unknown network"),
-        ("SFNN_kp_64_7_16_king9_by_king9z", "unknown stack 'king9'"),
-        ("SFNN_kp_512_7_16_c64_s64x8", "add up to 512"),
-    ],
-)
-def test_names_that_mean_nothing_are_refused(name: str, fault: str) -> None:
-    with pytest.raises(ValueError, match=fault):
-        parse_name(name)
-
-
 def test_other_spellings_of_names() -> None:
     for name in ("halfkp_1024x2-8-64", "YANEURAOU_ENGINE_NNUE_HALFKP_1024X2_8_64"):
         assert parse_name(name) == parse_name("NNUE_halfkp_1024x2_8_64")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core_ext.board import Board
-from tests.learn.helpers import build_corpus, random_game, walked_positions
+from tests.learn.conftest import build_corpus, random_game, walked_positions
 from usi_engine.learn.corpus.chances import Positions
 
 torch.set_num_threads(1)  # small networks, beside other tests

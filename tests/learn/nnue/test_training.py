@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch.utils.data import DataLoader
 
 from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import Network
 from tests.learn.nnue.test_model import play, words_of
+from usi_engine import LabelledPosition, PositionDataset
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.network_file import read_network
 from usi_engine.files import KeptRows
@@ -320,3 +322,27 @@ def test_one_command_makes_a_network_to_play_with(
         assert main([*words, "--device", device]) == 2
         shown = capsys.readouterr().err
         assert shown.startswith(said) and shown.count("\n") == 1
+
+
+# ---- the data set of positions ----
+
+
+def label(position: LabelledPosition) -> tuple[str, int]:
+    return position.move, position.score or 0
+
+
+def test_every_position_comes_once_in_the_order_of_seed_and_epoch(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.tsv" for number in range(4)]
+    moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
+    for number, file in enumerate(files):
+        scored = " ".join(f"{move} {10 * number + ply}" for ply, move in enumerate(moves))
+        file.write_text(f"b\tresign\tstartpos\t{scored}\n" * 3)
+    data = PositionDataset(files, label, buffer=8)
+    first, again = list(data), list(data)
+    data.epoch = 1
+    second, expected = list(data), [(move, 10 * number + ply) for number in range(4) for ply, move in enumerate(moves)]
+    assert first == again != second
+    assert sorted(first) == sorted(second) == sorted(expected * 3)
+    shared = DataLoader(data, batch_size=None, num_workers=2)
+    assert sorted((move, score) for move, score in shared) == sorted(expected * 3)
+    assert list(PositionDataset(files[:1], label, buffer=0)) == expected[:6] * 3
