@@ -76,6 +76,13 @@ def points_of(pieces: list[str]) -> int:
     return sum(5 if kind in "RB" else 1 for kind in kinds if kind != "K")
 
 
+def judged(since: list[Position], side: str) -> str:
+    """Return `draw`, `win` or `lose` for `side`, whose positions (with `side` to move) follow the opponent's moves."""
+    theirs = all(position.is_check() for position in since if position.turn == side)
+    ours = all(position.is_check() for position in since if position.turn != side)
+    return "draw" if ours == theirs else "lose" if ours else "win"
+
+
 class Position:
     """One position, never changed: `after(move)` makes the next."""
 
@@ -321,10 +328,4 @@ class Game:
         times = [i for i, core in enumerate(self.cores) if core == self.cores[-1]]
         if len(times) < 4:
             return "none"
-        since = self.positions[times[-4] + 1 :]
-        # A move was made by the side that is not to move in the position after it.
-        opponent = all(position.is_check() for position in since if position.turn == self.now.turn)
-        own = all(position.is_check() for position in since if position.turn != self.now.turn)
-        if opponent == own:
-            return "draw"
-        return "win" if opponent else "lose"
+        return judged(self.positions[times[-4] + 1 :], self.now.turn)

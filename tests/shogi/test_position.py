@@ -8,7 +8,7 @@ from core_ext import _probe
 from core_ext._probe import Probe
 from tests import positions
 from tests.positions import described_rows
-from tests.shogi.slow_shogi import Game, Position, Square, color_of, name, other, to_square
+from tests.shogi.slow_shogi import Game, Position, Square, color_of, judged, name, other, to_square
 
 # Piece, square and number in hand, before and after.
 DirtyPiece = tuple[str, str, int, str, str, int]
@@ -110,13 +110,6 @@ def expected_repetition(game: Game) -> str:
         if mine >= before or before >= mine:
             return "superior" if mine >= before else "inferior"
     return "none"
-
-
-def judged(since: list[Position], side: str) -> str:
-    """Return the verdict for `side`; positions with `side` to move follow the opponent's moves."""
-    theirs = all(position.is_check() for position in since if position.turn == side)
-    ours = all(position.is_check() for position in since if position.turn != side)
-    return "draw" if ours == theirs else "lose" if ours else "win"
 
 
 @pytest.mark.parametrize("seed", range(12))
