@@ -285,6 +285,12 @@ def test_a_random_move_stays_without_score_unless_all_are() -> None:
     assert None not in rescored([Player(None, RULES)], 1, replace(game, scores=[None] * 3), 1.0)[0].scores
 
 
+def test_a_line_is_written_as_it_is_read() -> None:
+    for start in ("startpos", "4k4/9/9/9/9/9/9/9/4K4 b P 1"):
+        line = f"w\tresign\t{start}\t5i5h -3 5a5b -\n"
+        assert parse_game_line(line).line == line
+
+
 def test_a_game_with_an_illegal_move_stays_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "games.tsv", tmp_path / "out.tsv"
     lines = ["b\tscore\tstartpos\t7g7f 1 7g7f 2", "nothing", "b\tscore\tstartpos\t7g7f 9999"]
