@@ -38,7 +38,7 @@ class Played:
         self.said: list[str] = []
         self.opponent = quick_opponent(self.said.append, script)
         view = View(Screen(), self._read)
-        view.say = self.said.append  # type: ignore[method-assign]
+        vars(view)["say"] = self.said.append
         self.dialogue = Dialogue(game, self.opponent, view)
 
     def run(self) -> Played:
