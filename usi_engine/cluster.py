@@ -28,7 +28,7 @@ try:
     from distributed import Client, Future, KilledWorker, WorkerPlugin, get_worker
     from distributed.comm import CommClosedError
 except ImportError as error:
-    raise ValueError(f"--scheduler needs `pip install 'komadori[cluster]'`: {error}") from None
+    raise ConnectionError(f"--scheduler needs `pip install 'komadori[cluster]'`: {error}") from None
 
 CONNECT_SECONDS, COUNT_SECONDS = 10.0, 2.0
 PREFIX = "komadori-"  # of the name of a plugin, which ends with that of its client

@@ -293,13 +293,22 @@ def test_a_signal_that_a_command_does_not_expect(monkeypatch: pytest.MonkeyPatch
     assert status == 128 + number
 
 
-def test_a_command_that_lacks_a_library_is_one_line() -> None:
+MATCH = "match usi_engine B=usi_engine --nodes 5 --scheduler localhost:1 --keep"
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "message"),
+    [
+        ("usi_engine.csa.command", "csa", "this command is not part of this installation; "),
+        ("distributed", MATCH, "--scheduler needs `pip install 'komadori[cluster]'`"),
+    ],
+)
+def test_a_command_that_lacks_a_library_is_one_line(tmp_path: Path, module: str, words: str, message: str) -> None:
     """The folder without Python leaves out the modules of some commands."""
-    lacking = "import sys; sys.modules['usi_engine.csa.command'] = None; sys.argv = ['usi_engine', 'csa', 'host']; "
-    start = lacking + "from usi_engine.__main__ import main; sys.exit(main())"
-    done = run_command([sys.executable, "-c", start])
-    assert done.returncode == 1
-    assert done.stderr.startswith("this command is not part of this installation; ") and done.stderr.count("\n") == 1
+    lacking = f"import sys; sys.modules['{module}'] = None; from usi_engine.__main__ import main; sys.exit(main())"
+    done = run_command([sys.executable, "-c", lacking, *words.split(), str(tmp_path / "kept")])
+    assert done.returncode != 0
+    assert done.stderr.startswith(message) and (done.stdout + done.stderr).count("\n") == 1
 
 
 # ---- concurrent starts, the longest games, free memory ----

@@ -185,7 +185,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         match.play(openings)
     finally:
-        match.report()
+        if match.kept.rows:
+            match.report()
     return 0
 
 
