@@ -6,8 +6,7 @@ import os
 import queue
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -105,32 +104,25 @@ def test_units_of_time(unit: str, units: str, milliseconds: int) -> None:
 KEEP_ALIVE = 0.1
 
 
-class Line:
-    """A connection to a server, and its events."""
+class Line(Connection):
+    """A connection to a server with a script, and its events."""
 
-    def __init__(self, server: Server, keep_alive: float) -> None:
-        self.events: queue.Queue[Event | Cut] = queue.Queue()
-        address = ("127.0.0.1", server.port)
-        self.connection = Connection(address, lambda _, event: self.events.put(event), keep_alive, print)
+    def __init__(self, script: Script, keep_alive: float = KEEP_ALIVE) -> None:
+        self.server, self.events = Server(script), queue.Queue[Event | Cut]()
+        address = ("127.0.0.1", self.server.port)
+        super().__init__(address, lambda _, event: self.events.put(event), keep_alive, print)
 
     def next(self) -> Event | Cut:
         """Return the next event; keep the connection alive until then."""
         for _ in range(400):
-            self.connection.tick()
-            try:
+            self.tick()
+            with contextlib.suppress(queue.Empty):
                 return self.events.get(timeout=0.05)
-            except queue.Empty:
-                continue
         raise AssertionError("no event")
 
-
-@contextmanager
-def line_to(script: Script, keep_alive: float = KEEP_ALIVE) -> Iterator[Line]:
-    server = Server(script)
-    line = Line(server, keep_alive)
-    yield line
-    line.connection.close()
-    server.finish()
+    def close(self) -> None:
+        super().close()
+        self.server.finish()
 
 
 def test_empty_lines_keep_it_alive() -> None:
@@ -145,7 +137,7 @@ def test_empty_lines_keep_it_alive() -> None:
             begun = time.monotonic()
         talk.send("START:id")
 
-    with line_to(script) as line:
+    with closing(Line(script)) as line:
         assert line.next() == Started("id")
     assert sum(gaps) > 8 * KEEP_ALIVE * 0.8  # a late line shortens the next gap
 
@@ -158,7 +150,7 @@ def test_pieces_and_line_ends() -> None:
             talk.send_bytes(piece)
             time.sleep(0.02)
 
-    with line_to(script, 60) as line:
+    with closing(Line(script, 60)) as line:
         assert [line.next(), line.next(), line.next()] == [LoggedIn("us"), Started("id"), Cut()]
 
 
@@ -167,7 +159,7 @@ def test_an_error_of_the_reading_thread_is_the_last_event(monkeypatch: pytest.Mo
         raise MemoryError("no room")
 
     monkeypatch.setattr(Reader, "feed", fail)
-    with line_to(lambda talk: talk.send("hello"), 60) as line:
+    with closing(Line(lambda talk: talk.send("hello"), 60)) as line:
         assert line.next() == Cut("MemoryError: no room")
 
 
@@ -178,14 +170,14 @@ def test_events_that_nobody_takes() -> None:
         with contextlib.suppress(ConnectionError):
             talk.send(*["START:id"] * (2 * MOST_EVENTS))
 
-    with line_to(script, 60) as line:
+    with closing(Line(script, 60)) as line:
         while line.events.qsize() < MOST_EVENTS:
-            line.connection.tick()
+            line.tick()
             time.sleep(0.01)
         time.sleep(0.1)
         assert line.events.qsize() == MOST_EVENTS
         line.next()
-        line.connection.taken()
+        line.taken()
         while line.events.qsize() < MOST_EVENTS:
             time.sleep(0.01)
 

@@ -54,20 +54,15 @@ RATES = TrainKpp.rates
 SMALL = ("piece", "tempo", "kp", "relative", "pp")
 
 
-def any_score(board: Board, rng: random.Random) -> int:
-    """Return a score that does not depend on the position."""
-    return rng.randint(-900, 900)
-
-
-def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Random], int] = any_score) -> str:
-    """Return a line of the text format: random moves with scores."""
+def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Random], int] | None = None) -> str:
+    """Return a line of the text format: random moves with scores, by default of any value."""
     rng = random.Random(seed)
     board, words = Board(), []
     for _ in range(plies):
         moves = board.legal_moves()
         if not moves:
             break
-        words += [rng.choice(moves), str(score(board, rng))]
+        words += [rng.choice(moves), str(score(board, rng) if score else rng.randint(-900, 900))]
         board.push(words[-2])
     return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
 

@@ -61,24 +61,16 @@ def described(record: Record) -> dict[str, Any]:
         if step.ply == 1 or step.begins_variation:
             lines.append(f"{step.ply}")
         lines[-1:] = [f"{line} {step.node.move}" for line in lines[-1:]]
-        details += [[f"{step.ply} {step.node.move}".strip(), *owner_details(owner)] for owner in owners(step.node)]
+        owners: list[Node | End] = [step.node, *([step.node.end] if step.node.end else [])]
+        for owner in owners:
+            own = [owner.name, owner.word] if isinstance(owner, End) else []
+            if own or (owner.milliseconds, owner.comment) != (None, None):
+                details.append([f"{step.ply} {step.node.move}".strip(), *own, owner.milliseconds, owner.comment])
     found = {
         "start": "" if record.start == START else record.start, "lines": lines, "details": details,
         "result": record.result, "header": record.header, "fault": record.fault.text() if record.fault else "",
     }  # fmt: skip
     return {key: value for key, value in found.items() if value or value == 0}
-
-
-def owners(node: Node) -> list[Node | End]:
-    """The node if it has a time or comment, and its end."""
-    own = node.milliseconds is not None or node.comment is not None
-    return [*([node] if own else []), *([node.end] if node.end else [])]
-
-
-def owner_details(owner: Node | End) -> list[Any]:
-    """Time and comment, of an end its name and word before them."""
-    names = [owner.name, owner.word] if isinstance(owner, End) else []
-    return [*names, owner.milliseconds, owner.comment]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.kind)
