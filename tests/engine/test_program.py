@@ -284,12 +284,14 @@ def test_a_signal_that_a_command_does_not_expect(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("usi_engine.__main__.import_module", lambda _name: tool)
     monkeypatch.setattr(sys, "argv", ["usi_engine", command])
     usual = signal.getsignal(signal.SIGTERM)
+    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background of a shell
     try:
         status: object = main()
     except SystemExit as end:
         status = end.code
     finally:
         signal.signal(signal.SIGTERM, usual)
+        signal.signal(signal.SIGINT, ignored)
     assert status == 128 + number
 
 
