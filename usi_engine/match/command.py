@@ -185,8 +185,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         match.play(openings)
     finally:
-        if match.kept.rows:
-            match.report()
+        match.report()
     return 0
 
 
