@@ -99,7 +99,7 @@ test-all: $(VENV)/.test probes
 	$(SHARED) -m ''
 
 # The environments of examples/research and their libraries' own checks of them; a search with a network; ten minutes of
-# training and a hundred games of what it trained.
+# training and forty games of what it trained.
 examples: $(VENV)/.examples $(VENV)/.learn build
 	cd examples/research && for name in gymnasium_env pettingzoo_env openspiel_game puct train; do $(abspath $(PY)) $$name.py || exit 1; done
 
