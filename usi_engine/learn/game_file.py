@@ -136,7 +136,7 @@ def check_made(path: Path, made: Mapping[str, Any]) -> None:
 
 @contextmanager
 def reserved(path: Path, made: Mapping[str, Any], *suffixes: str, inputs: Iterable[Path] = ()) -> Iterator[str]:
-    """Keep other runs from a file of games; yield its head. OSError if one writes it; SourceError."""
+    """Lock a file of games; yield its head. OSError if another run writes it, SourceError for other settings."""
     check_output(path, suffixes, inputs)
     with locked(path, path.with_name(path.name + ".lock")):
         check_made(path, made)

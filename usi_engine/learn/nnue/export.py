@@ -60,6 +60,7 @@ def active_order(architecture: Architecture, sums: Tensor | None) -> Tensor:
 
     `sums` are those of the transformer, biases included: [2][n][width]; None: keep the order. Units of an SFNN are
     pairs. A unit stays in its parts of a divided layer 0. Moving units changes no value.
+    It helps only a layer 0 of more than eight outputs: with eight, play multiplies all inputs.
     """
     count = architecture.inputs // 2
     if sums is None:
