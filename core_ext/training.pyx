@@ -7,13 +7,11 @@ Values and weights are in units of LOGIT centipawns. A model's terms are keys of
 
 from types import MappingProxyType
 
-from cpython.buffer cimport PyBuffer_FillInfo
-
 import numpy as np
 
 from core_ext.learn import factorized as _factorized
 from core_ext.learn.training_position import check_positions
-from core_ext.base.memory cimport allocate_large, release_large
+from core_ext.base.large_memory cimport LargeMemory
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
 from core_ext.eval.symmetry cimport KKP_PER_KING, mirrored
 from core_ext.learn.factorized cimport KINDS, OFFSETS, RELATIVE_PAIRS, ZONES, king_zone
@@ -77,7 +75,7 @@ cdef class Trainer:
         for name in self._terms:
             if name not in TEMPO_OF:
                 size = sizeof(PairParameters) if name in TEMPO_OF.values() else sizeof(Parameter)
-                self.blocks[name] = Block(SIZES[name] * size)
+                self.blocks[name] = LargeMemory(SIZES[name] * size)
         self._set_model()
 
     @property
@@ -106,7 +104,7 @@ cdef class Trainer:
         self.model.tempo_pairs = any(name in self._terms for name in TEMPO_OF)
 
     cdef void *_memory(self, str name):
-        return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
+        return (<LargeMemory>self.blocks[name]).start if name in self.blocks else NULL
 
     def learn(self, positions, rates, scale: float = LOGIT, result_share: float = 0):
         """Train one epoch by Adagrad in the positions' order, without the GIL. The same calls give the same bytes.
@@ -169,24 +167,3 @@ cdef class Trainer:
         if name not in TEMPO_OF and name not in TEMPO_OF.values():
             return block.reshape(-1, 2)
         return block.reshape(-1, 2, 2)[:, 1 if name in TEMPO_OF else 0]
-
-
-cdef class Block:
-    """Zeroed memory on huge pages, as a buffer of bytes. ValueError for a negative number of bytes, MemoryError."""
-    cdef void *memory
-    cdef void *block
-    cdef Py_ssize_t size
-
-    def __cinit__(self, Py_ssize_t size):
-        if size < 0:
-            raise ValueError(f"{size} bytes of weights")
-        self.size = size
-        self.memory = allocate_large(size, &self.block)
-        if self.memory == NULL:
-            raise MemoryError(f"no memory for {size >> 20} MB of weights")
-
-    def __dealloc__(self):
-        release_large(self.block)
-
-    def __getbuffer__(self, Py_buffer *buffer, int flags):
-        PyBuffer_FillInfo(buffer, self, self.memory, self.size, False, flags)

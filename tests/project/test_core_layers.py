@@ -10,7 +10,7 @@ from tests.programs import ROOT
 
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
-    "base": "arithmetic atomic debug leb128 lock memory stop thread",
+    "base": "arithmetic atomic debug leb128 lock memory large_memory stop thread",
     "shogi": "types hand bitboard zobrist position movegen ending see outcome notation sfen packed ki2 diagram "
     "labels planes",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.kernels "

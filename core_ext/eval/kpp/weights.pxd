@@ -24,11 +24,9 @@ cdef struct KppTables:
 cdef class KppWeights:
     cdef KppTables unfolded
     cdef bint ready             # whether all tables are filled
-    cdef void *kkp_block
-    cdef void *kpp_block
-    cdef void *tempo_block      # kp_tempo, then pp_tempo
+    cdef tuple blocks           # memory of the pieces, of KKP, of KPP, and of kp_tempo with pp_tempo
+    cdef int32_t *pieces        # which `complete` copies
     cdef int _check_allocated(self) except -1
-    cdef void _release(self) noexcept
 
 
 cdef inline const int16_t *kkp_row(const KppTables *weights, int black_king, int white_king) noexcept nogil:

@@ -1,9 +1,8 @@
 """Unfold the weights of a file, which stores symmetric weights once, into the tables of weights.pxd."""
 
-from cpython.buffer cimport PyBuffer_FillInfo
 from libc.string cimport memcpy
 
-from core_ext.base.memory cimport allocate_large, release_large
+from core_ext.base.large_memory cimport LargeMemory
 from core_ext.eval.bonapiece cimport HALF_SQUARES, PAIRS, features, inverse_square, mirror_square
 from core_ext.eval.symmetry cimport (
     KKP_PER_KING, canonical_pair, on_middle_file, kkp_index, mirrored, kpp_index, kp_index,
@@ -11,6 +10,7 @@ from core_ext.eval.symmetry cimport (
 
 cdef enum:
     TILE = 36               # a multiple of nine divides BONAPIECES
+    PIECE_BYTES = 4 * BONAPIECES
     KKP_BYTES = 2 * SQUARES * KKP_PER_KING
     KPP_BYTES = 2 * SQUARES * BONAPIECES * BONAPIECES
     TEMPO_BYTES = (2 * SQUARES + BONAPIECES) * BONAPIECES
@@ -94,23 +94,6 @@ cdef void unfold_pp_tempo(int8_t *out, const int16_t *pp) noexcept nogil:
             out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = <int8_t>word
 
 
-cdef class Bytes:
-    """Memory of a KppWeights, which lives as long as this object or a view of it."""
-
-    cdef KppWeights owner
-    cdef void *start
-    cdef Py_ssize_t size
-
-    def __getbuffer__(self, Py_buffer *buffer, int flags):
-        PyBuffer_FillInfo(buffer, self, self.start, self.size, False, flags)
-
-
-cdef object view(KppWeights owner, void *start, Py_ssize_t size):
-    cdef Bytes found = Bytes.__new__(Bytes)
-    found.owner, found.start, found.size = owner, start, size
-    return memoryview(found)
-
-
 cdef int check_step(int step) except -1:
     if not 1 <= step <= LARGEST_STEP:
         raise ValueError(f"weights in steps of {step}, not 1 to {LARGEST_STEP}")
@@ -125,29 +108,18 @@ cdef class KppWeights:
     1/FV_SCALE centipawn divided by their step.
     """
 
-    def __dealloc__(self):
-        self._release()
-
-    cdef void _release(self) noexcept:
-        release_large(self.kkp_block)
-        release_large(self.kpp_block)
-        release_large(self.tempo_block)
-        self.kkp_block = self.kpp_block = self.tempo_block = NULL
-        self.unfolded.kkp = self.unfolded.kpp = self.unfolded.kp_tempo = NULL
-        self.unfolded.pp_tempo = NULL
-
     def allocate(self):
         """Allocate the tables. MemoryError."""
         cdef KppTables *tables = &self.unfolded
+        cdef LargeMemory pieces, kkp, kpp, tempo
         if tables.kpp == NULL:
             # A gather reads four bytes at each weight: up to three beyond the last one.
-            tables.kkp = <int16_t *>allocate_large(KKP_BYTES + 2, &self.kkp_block)
-            tables.kpp = <int16_t *>allocate_large(KPP_BYTES + 2, &self.kpp_block)
-            tables.kp_tempo = <int16_t *>allocate_large(TEMPO_BYTES + 3, &self.tempo_block)
+            pieces, kkp, kpp = LargeMemory(PIECE_BYTES), LargeMemory(KKP_BYTES + 2), LargeMemory(KPP_BYTES + 2)
+            tempo = LargeMemory(TEMPO_BYTES + 3)
+            self.blocks = pieces, kkp, kpp, tempo
+            self.pieces, tables.kkp, tables.kpp = <int32_t *>pieces.start, <int16_t *>kkp.start, <int16_t *>kpp.start
+            tables.kp_tempo = <int16_t *>tempo.start
             tables.pp_tempo = <int8_t *>(tables.kp_tempo + SQUARES * BONAPIECES)
-        if tables.kkp == NULL or tables.kpp == NULL or tables.kp_tempo == NULL:
-            self._release()
-            raise MemoryError("no memory for the evaluation's weights, 415 MB")
 
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
         """Unfold piece values [BONAPIECES], KP [HALF_SQUARES x BONAPIECES] and KKP [HALF_SQUARES x KKP_PER_KING], flat.
@@ -159,8 +131,8 @@ cdef class KppWeights:
                 or kkp.shape[0] != HALF_SQUARES * KKP_PER_KING):
             raise ValueError("weights of pieces have the wrong size")
         self._check_allocated()
-        memcpy(self.unfolded.piece, &piece[0], sizeof(self.unfolded.piece))
-        self.unfolded.piece[0] = 0
+        memcpy(self.pieces, &piece[0], PIECE_BYTES)
+        self.pieces[0] = 0
         with nogil:
             unfold_kkp(self.unfolded.kkp, &kp[0], &kkp[0], kkp_step)
 
@@ -196,12 +168,13 @@ cdef class KppWeights:
     def memory(self):
         """Return the unfolded tables, writable, as bytes: pieces, KKP, KPP, tempo."""
         self._check_allocated()
-        return [view(self, self.unfolded.piece, sizeof(self.unfolded.piece)), view(self, self.unfolded.kkp, KKP_BYTES),
-                view(self, self.unfolded.kpp, KPP_BYTES), view(self, self.unfolded.kp_tempo, TEMPO_BYTES)]
+        sizes = PIECE_BYTES, KKP_BYTES, KPP_BYTES, TEMPO_BYTES
+        return [memoryview(block)[:size] for block, size in zip(self.blocks, sizes)]
 
     def complete(self, int tempo):
         """Declare all tables filled: Workers made from now on use them. `tempo` is in 1/FV_SCALE centipawn."""
         self._check_allocated()
+        memcpy(self.unfolded.piece, self.pieces, PIECE_BYTES)
         self.unfolded.tempo = tempo
         self.ready = True
 

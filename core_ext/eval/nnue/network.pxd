@@ -4,20 +4,16 @@ A network is a combination of four independent parts: a feature set (features), 
 (activation), a selector of the layer stack (selector), and the dense layers of a stack (stacks, forward).
 """
 
+from core_ext.base.large_memory cimport LargeMemory
 from core_ext.eval.nnue.accumulator cimport NnueState, NnueWeights
 from core_ext.shogi.position cimport Position
-
-cdef class WeightMemory:
-    cdef void *start
-    cdef void *block                # for release_large
-    cdef Py_ssize_t size
 
 # Owns the memory of the weights; an NnueState that uses them must not outlive it.
 cdef class Network:
     cdef NnueWeights weights
-    cdef void *stacks_block
     cdef readonly object architecture
-    cdef WeightMemory rows          # these three keep memory alive that `weights` points to
+    cdef LargeMemory stacks         # these four keep memory alive that `weights` points to
+    cdef LargeMemory rows
     cdef object bias
     cdef object progress
 

@@ -7,9 +7,6 @@ INSTRUCTIONS: str
 
 def check_architecture(architecture: Any) -> None: ...
 
-class WeightMemory:
-    def __init__(self, size: int) -> None: ...
-
 def weight_memory(size: int) -> memoryview: ...
 
 class Network:

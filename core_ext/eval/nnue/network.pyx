@@ -1,10 +1,9 @@
 """The weights in memory, and the value. Contracts are in network.pxd."""
 
-from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.string cimport memcpy
 
-from core_ext.base.memory cimport allocate_large, release_large
+from core_ext.base.large_memory cimport LargeMemory
 from core_ext.eval.bonapiece cimport BONAPIECES
 from core_ext.eval.nnue.accumulator cimport (
     MAX_WIDTH, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate,
@@ -41,9 +40,6 @@ _ATTRIBUTES = {
     "feature_set": _exact_set, "width": int, "hidden1": int, "hidden2": int, "sfnn": bool,
     "hand_classes": _exact_classes, "king_zones": _numbers, "progress_starts": _numbers, "common": int, "shards": int,
 }
-
-cdef enum:
-    HUGE_PAGE = 2 << 20
 
 assert MAX_INPUTS == 2 * MAX_WIDTH
 
@@ -84,38 +80,20 @@ def check_architecture(architecture):
     fill_parts(&weights, exact(architecture))
 
 
-cdef class WeightMemory:
-    """Memory of a transformer's weights, in whole huge pages, because rows are read at random."""
-
-    def __cinit__(self, Py_ssize_t size):
-        if size < 1:
-            raise ValueError(f"memory of {size} bytes")
-        self.size = size
-        self.start = allocate_large((<size_t>size + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE, &self.block)
-        if self.start == NULL:
-            raise MemoryError("no memory for a network")
-
-    def __dealloc__(self):
-        release_large(self.block)
-
-    def __getbuffer__(self, Py_buffer *buffer, int flags):
-        PyBuffer_FillInfo(buffer, self, self.start, self.size, False, flags)
-
-
 def weight_memory(size):
     """Return memory of `size` bytes, zeros at first, for the weights of a Network. ValueError, MemoryError."""
-    return memoryview(WeightMemory(size))
+    return memoryview(LargeMemory(size))
 
 
 cdef int take_rows(Network network, const int16_t[:, ::1] weight, owner) except -1:
-    """Keep weights that are at the start of a WeightMemory, their `owner`; copy others into one."""
+    """Keep weights that are at the start of a LargeMemory, their `owner`; copy others into one."""
     found, expected = (weight.shape[0], weight.shape[1]), (network.weights.features.count, network.weights.width)
     if found != expected:
         raise ValueError(f"transformer of the shape {found}, {expected} expected")
-    if isinstance(owner, WeightMemory) and (<WeightMemory>owner).start == <const void *>&weight[0, 0]:
+    if isinstance(owner, LargeMemory) and (<LargeMemory>owner).start == <const void *>&weight[0, 0]:
         network.rows = owner
     else:
-        network.rows = WeightMemory(weight.nbytes)
+        network.rows = LargeMemory(weight.nbytes)
         memcpy(network.rows.start, &weight[0, 0], weight.nbytes)
     network.weights.rows = <const int16_t *>network.rows.start
     return 0
@@ -166,11 +144,8 @@ cdef class Network:
         take_rows(self, weight, getattr(weight, "obj", None))
         take_progress(self, progress)
         layers = memoryview(dense).cast("B")
-        copy_stacks(&self.weights.stacks, shape, stacks, &layers[0] if layers.shape[0] else NULL, layers.shape[0],
-                    &self.stacks_block)
-
-    def __dealloc__(self):
-        release_large(self.stacks_block)
+        self.stacks = copy_stacks(&self.weights.stacks, shape, stacks, &layers[0] if layers.shape[0] else NULL,
+                                  layers.shape[0])
 
     @property
     def width(self):

@@ -5,6 +5,7 @@ of outputs. SFNN passes squares and clipped values of layer 0 to layer 1; it may
 network's (shortcut).
 """
 
+from core_ext.base.large_memory cimport LargeMemory
 from core_ext.shogi.types cimport uint8_t
 
 cdef enum:
@@ -32,7 +33,6 @@ cdef struct LayerStacks:
 
 # Fill in sizes and offsets. ValueError if play does not support this architecture.
 cdef int fill_sizes(LayerStacks *found, object architecture) except -1
-# Copy `count` stacks from `size` bytes of a file: each a hash, then for each layer biases and weights. `block` gets the
-# memory, for release_large. ValueError if they need another size or a bias may overflow; MemoryError.
-cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t *dense, Py_ssize_t size,
-                     void **block) except -1
+# Copy `count` stacks from `size` bytes of a file: each a hash, then for each layer biases and weights. Return their
+# memory. ValueError if they need another size or a bias may overflow; MemoryError.
+cdef LargeMemory copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t *dense, Py_ssize_t size)

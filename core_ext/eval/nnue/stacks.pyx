@@ -2,7 +2,7 @@
 
 from libc.string cimport memcpy
 
-from core_ext.base.memory cimport allocate_large
+from core_ext.base.large_memory cimport LargeMemory
 from core_ext.eval.nnue.kernels cimport NNUE_CHUNK, nnue_group
 from core_ext.shogi.types cimport int8_t, int32_t, uint32_t
 
@@ -136,19 +136,16 @@ cdef const uint8_t *copy_stack(const LayerStacks *found, char *stack, const uint
     return at + padded(inputs[2], FILE_STEP)
 
 
-cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t *dense, Py_ssize_t size,
-                     void **block) except -1:
+cdef LargeMemory copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t *dense, Py_ssize_t size):
     cdef list shapes = file_shapes(architecture)
     cdef Py_ssize_t one = WORD + sum([outputs * (WORD + padded(inputs, FILE_STEP)) for outputs, inputs in shapes])
     cdef const uint8_t *at = dense
-    cdef char *start
+    cdef LargeMemory memory
     cdef int i
     if size != count * one:
         raise ValueError(f"dense layers of {size} bytes, {count} x {one} expected")
-    start = <char *>allocate_large(count * found.stride, block)
-    if start == NULL:
-        raise MemoryError("no memory for a network")
+    memory = LargeMemory(count * found.stride)
     for i in range(count):
-        at = copy_stack(found, start + i * found.stride, at, shapes)
-    found.stacks = start
-    return 0
+        at = copy_stack(found, <char *>memory.start + i * found.stride, at, shapes)
+    found.stacks = <char *>memory.start
+    return memory
