@@ -6,7 +6,6 @@ import numpy.typing as npt
 INSTRUCTIONS: str
 
 def check_architecture(architecture: Any) -> None: ...
-
 def weight_memory(size: int) -> memoryview: ...
 
 class Network:
