@@ -299,7 +299,7 @@ def test_the_declaration_of_another_engine(declaration: str) -> None:
 @pytest.mark.parametrize(
     ("name", "texts", "shown"),
     [
-        ("threads", ("4", " 4 ", "+4"), "4"), ("Threads", ("0", "-9"), "1"), ("Threads", ("9" * 11, "513"), "512"),
+        ("threads", ("4", " 4 ", "+4"), "4"), ("Threads", ("0", "-9"), "1"), ("Threads", ("9" * 400, "513"), "512"),
         ("USI_Ponder", ("true", "1", "on", "TRUE"), "true"), ("USI_Ponder", ("FALSE", "0", "off"), "false"),
         ("MateShortest", ("short", "false"), "short"), ("MateShortest", ("true",), "shortest"),
         *(("enteringkingrule", (rule, rule.upper()), rule) for rule in ENTERING_KING_RULES),
