@@ -36,8 +36,10 @@ MOVE_OVERHEAD = 5
 RESERVED_MOVES = 80
 # Moves to go that the main time is planned for: at ply 1, and at least. Games of strong engines last about 120 plies,
 # but many moves take longer than their optimum time.
-MOVES_AT_START = 84
+MOVES_AT_START = 90
 MOVES_AT_LEAST = 50
+# The optimum time as a multiple of the share that would last for all moves: most games are decided by ply 80.
+EARLY_FACTOR = 1.3
 PONDER_FACTOR = 1.25
 # Share of the optimum time for the score of the only legal move.
 FORCED_SHARE = 0.05
@@ -172,7 +174,7 @@ def usable_time(control: TimeControl) -> int:
 
 def moves_to_go(ply: int, max_moves: int) -> int:
     """Return the number of moves of this side for which the main time must last."""
-    expected = max(MOVES_AT_START - ply // 4, MOVES_AT_LEAST)
+    expected = max(MOVES_AT_START - ply // 2, MOVES_AT_LEAST)
     if max_moves:
         expected = min(expected, max((max_moves - ply) // 2 + 1, 1))
     return expected
@@ -195,12 +197,12 @@ def _margin(usable: int, options: Options, lateness: Lateness) -> int:
 
 
 def _allocated_limits(clock: TimeControl, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
-    """Divide the main time by the moves to go and add the renewed time: byoyomi, most of the increment."""
+    """Divide the main time by the moves to go and add the renewed time: byoyomi, increment."""
     moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
-    renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
+    renewed = max(clock.byoyomi + clock.increment - overhead, 0)
     main = clock.main if clock.renews else clock.main - RESERVED_MOVES * overhead
     share = min(main / moves, max(main * OPTIMUM_SHARE, main / moves if moves < FEW_MOVES else 0))
-    scaled = (share + renewed) * options.number("SlowMover") / 100
+    scaled = EARLY_FACTOR * (share + renewed) * options.number("SlowMover") / 100
     if options.flag("USI_Ponder"):
         scaled *= PONDER_FACTOR
     longest = min(scaled * MAXIMUM_RATIO, main * max(MAXIMUM_SHARE, 1 / moves) + renewed, cap)
