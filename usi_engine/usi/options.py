@@ -19,7 +19,7 @@ TEXTS = frozenset({"string", "filename"})
 EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 LARGEST = 2**62  # greater numbers are clamped
 PART = re.compile(r"(?<!\S)(default|min|max|var)\s+(\S.*?)\s*(?=\s(?:default|min|max|var)\s|$)")
-NUMBER = re.compile(r"[+-]?[0-9]{1,4000}")  # int() also reads 1_0 and digits of other scripts
+NUMBER = re.compile(r"[+-]?[0-9]{1,4000}")  # int() reads 1_0 and other scripts, and no more than 4,300 digits
 
 Value = int | bool | str
 
