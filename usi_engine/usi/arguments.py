@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
     """Parser of a command, which has `--lang` and suggests an option for a mistyped one."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **{"formatter_class": HelpFormatter, **named})
+        super().__init__(*arguments, **{"formatter_class": HelpFormatter, "allow_abbrev": False, **named})
         # The program reads --lang before it makes the parser.
         self.add_argument("--lang", choices=LANGUAGES, help=_("language of messages (default: that of the system)"))
 
