@@ -39,7 +39,7 @@ RESERVED_MOVES = 80
 MOVES_AT_START = 90
 MOVES_AT_LEAST = 50
 # The optimum time as a multiple of the share that would last for all these moves, because time counts most before the
-# game is decided: 56 % instead of 48 % against YaneuraOu (docs/findings.md).
+# game is decided: 55 % instead of 48 % against YaneuraOu (docs/findings.md).
 EARLY_FACTOR = 1.3
 PONDER_FACTOR = 1.25
 # Share of the optimum time for the score of the only legal move.
