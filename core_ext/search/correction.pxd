@@ -70,13 +70,22 @@ cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noex
     return node.best_move != 0
 
 
-cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil:
-    cdef int error = node.best_value - node.ss.static_value, bonus, key
-    if not has_static_error(s, node, error):
-        return
-    bonus = error * node.depth * (tune.correction_rate_best if node.best_move else tune.correction_rate) // 128
+cdef inline void learn_correction(Searcher *s, const Node *node, int depth, int rate) noexcept nogil:
+    """Move the entries towards the difference of the best value from the static value."""
+    cdef int bonus = (node.best_value - node.ss.static_value) * depth * rate // 128, key
     bonus = clamp(bonus, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
     for key in range(CORRECTIONS):
         update_entry(correction_entry(s, node.ss, key), bonus, CORRECTION_LIMIT)
     update_entry(continuation_correction(node.ss, 2), bonus, CORRECTION_LIMIT)
     update_entry(continuation_correction(node.ss, 4), bonus, CORRECTION_LIMIT)
+
+
+cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil:
+    if has_static_error(s, node, node.best_value - node.ss.static_value):
+        learn_correction(s, node, node.depth, tune.correction_rate_best if node.best_move else tune.correction_rate)
+
+
+cdef inline void update_correction_after_multi_cut(Searcher *s, const Node *node, int depth) noexcept nogil:
+    """Learn from a search to `depth` without the hash move, whose value is a lower bound."""
+    if not node.in_check and node.best_value > node.ss.static_value:
+        learn_correction(s, node, depth, tune.correction_rate_best)

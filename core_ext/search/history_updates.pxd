@@ -3,8 +3,8 @@ Stockfish. tune.h has the overall sizes; the constants here weigh the parts of a
 
 from core_ext.base.arithmetic cimport clamp
 from core_ext.search.history cimport (
-    HASH_MOVE_LIMIT, LOW_PLIES, pawn_history, update_butterfly, update_capture, update_continuation_entry,
-    update_entry, update_low_ply, update_pawn_history,
+    continuation_value, HASH_MOVE_LIMIT, LOW_PLIES, pawn_history, update_butterfly, update_capture,
+    update_continuation_entry, update_entry, update_low_ply, update_pawn_history,
 )
 from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
@@ -84,26 +84,42 @@ cdef inline int history_malus(int depth) noexcept nogil:
 
 
 cdef inline int history_bonus(const Node *node) noexcept nogil:
-    """Return the bonus for the best move; more for the hash move, and after a move with a good history."""
+    """Return the bonus for the best move; more for the hash move, after many moves that failed, and after a move with
+    a good history."""
     return (clamp(tune.bonus_slope * node.depth - tune.bonus_offset, 0, tune.bonus_limit)
-            + tune.bonus_hash_move * (node.best_move == node.tt.move) + (node.ss - 1).history // PRIOR_HISTORY_DIVISOR)
+            + tune.bonus_hash_move * (node.best_move == node.tt.move)
+            + tune.bonus_move * (node.quiet_count + node.capture_count)
+            + (node.ss - 1).history // PRIOR_HISTORY_DIVISOR)
 
 
-cdef inline void update_continuation(const Stack *earlier, Move32 move32, int bonus) noexcept nogil:
-    if is_move(earlier.move):
-        update_continuation_entry(earlier.continuation, move32, bonus)
+cdef inline int percent_by_positive(int positive) noexcept nogil:
+    """Return the size of a continuation bonus: more if many of the entries up to its own are positive (Stockfish)."""
+    if positive == 0:
+        return 96
+    return 100 if positive < 4 else 115 if positive == 4 else 118 if positive == 5 else 129
+
+
+cdef inline int update_continuation(const Stack *earlier, Move32 move32, int bonus, int share, int offset,
+                                    int positive) noexcept nogil:
+    """Update an entry after `positive` ones with a positive value; return their number with this one."""
+    if not is_move(earlier.move):
+        return positive
+    positive += continuation_value(earlier.continuation, move32) > 0
+    bonus = bonus * percent_by_positive(positive) // 100 * share // 1024 + offset
+    update_continuation_entry(earlier.continuation, move32, bonus)
+    return positive
 
 
 cdef inline void update_continuations(const Stack *ss, Move32 move32, int bonus) noexcept nogil:
     """Update the continuation histories of the moves 1 to 6 plies before `ss`; in check, only of the last two."""
-    update_continuation(ss - 1, move32, bonus * SHARE_1 // 1024 + OFFSET_1)
-    update_continuation(ss - 2, move32, bonus * SHARE_2 // 1024)
+    cdef int positive = update_continuation(ss - 1, move32, bonus, SHARE_1, OFFSET_1, 0)
+    positive = update_continuation(ss - 2, move32, bonus, SHARE_2, 0, positive)
     if ss.in_check:
         return
-    update_continuation(ss - 3, move32, bonus * SHARE_3 // 1024)
-    update_continuation(ss - 4, move32, bonus * SHARE_4 // 1024)
-    update_continuation(ss - 5, move32, bonus * SHARE_5 // 1024)
-    update_continuation(ss - 6, move32, bonus * SHARE_6 // 1024)
+    positive = update_continuation(ss - 3, move32, bonus, SHARE_3, 0, positive)
+    positive = update_continuation(ss - 4, move32, bonus, SHARE_4, 0, positive)
+    positive = update_continuation(ss - 5, move32, bonus, SHARE_5, 0, positive)
+    update_continuation(ss - 6, move32, bonus, SHARE_6, 0, positive)
 
 
 cdef inline void update_quiet_histories(Searcher *s, const Node *node, Move move, int bonus) noexcept nogil:

@@ -129,7 +129,7 @@ cdef inline int bound_of_quiet(Searcher *s, const Node *node, const Candidate *c
     if history < -tune.history_prune * node.depth:
         return -INFINITE
     history += tune.history_main * butterfly_value(s.histories, s.pos.side, candidate.move) // 32
-    lmr_depth += history // tune.history_depth
+    lmr_depth += history // (tune.history_depth + tune.history_depth_slope * (8 - clamp(node.depth, 0, 16)))
     if not node.in_check and lmr_depth < tune.futility_depth:
         value = futility_value(node, lmr_depth)
         if value <= node.alpha:

@@ -11,7 +11,7 @@ from core_ext.base.arithmetic cimport clamp
 from core_ext.base.atomic cimport load_word
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.evaluate cimport evaluate
-from core_ext.search.correction cimport update_correction
+from core_ext.search.correction cimport update_correction, update_correction_after_multi_cut
 from core_ext.search.history cimport pawn_history
 from core_ext.search.history_updates cimport (
     update_after_multi_cut, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
@@ -45,6 +45,9 @@ cdef enum:
 
 # ---- null move ----
 
+cdef enum:
+    MOST_BY_VALUE = 3           # plies of reduction for a static value above beta
+
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
     """Return whether the static value is high enough for a null move. Shogi has almost no zugzwang.
 
@@ -56,7 +59,8 @@ cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nog
 
 
 cdef inline int null_move_reduction(const Node *node) noexcept nogil:
-    return tune.null_base + node.depth // tune.null_divisor
+    return (tune.null_base + node.depth // tune.null_divisor
+            + clamp((node.ss.static_value - node.beta) // tune.null_value, 0, MOST_BY_VALUE))
 
 
 cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept nogil:
@@ -98,14 +102,17 @@ cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
     return not (node.tt.bound and node.tt_value < raised_beta)
 
 
+cdef inline int probcut_depth(const Node *node) noexcept nogil:
+    return node.depth - tune.probcut_reduction - (not node.improving)
+
+
 cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_beta) noexcept nogil:
     """Search the move by quiescence and, if that reaches the raised beta, to a reduced depth."""
-    cdef int value
+    cdef int value, depth = probcut_depth(node)
     push_move(s, node.ss, move, to_move32(&s.pos, move))
     value = -quiescence(s, -raised_beta, -raised_beta + 1, node.ply + 1)
-    if value >= raised_beta and node.depth > tune.probcut_reduction:
-        value = -search_node(s, -raised_beta, -raised_beta + 1, node.depth - tune.probcut_reduction, node.ply + 1,
-                             not node.cut)
+    if value >= raised_beta and depth > 0:
+        value = -search_node(s, -raised_beta, -raised_beta + 1, depth, node.ply + 1, not node.cut)
     undo_move(&s.pos)
     return value
 
@@ -130,7 +137,7 @@ cdef int try_probcut(Searcher *s, Node *node) noexcept nogil:
     close_picker(s, &picker)
     if value < raised_beta or s.stopped:
         return NO_VALUE
-    store_node(s, node, value, BOUND_LOWER, node.depth - tune.probcut_reduction + 1, move)
+    store_node(s, node, value, BOUND_LOWER, max(probcut_depth(node) + 1, QUIESCENCE_DEPTH), move)
     return NO_VALUE if is_decisive(value) else value - (raised_beta - node.beta)
 
 
@@ -155,11 +162,15 @@ cdef inline int singular_beta(const Node *node) noexcept nogil:
     return node.tt_value - margin * node.depth // SINGULAR_STEP
 
 
+cdef inline int singular_search_depth(const Node *node) noexcept nogil:
+    return (node.depth - 1) // 2
+
+
 cdef int search_alternatives(Searcher *s, const Node *node, Move move, int beta) noexcept nogil:
     """Search the node without the move, to half the depth."""
     cdef int value
     node.ss.excluded = move
-    value = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
+    value = search_node(s, beta - 1, beta, singular_search_depth(node), node.ply, node.cut)
     node.ss.excluded = NO_MOVE
     return value
 
@@ -309,6 +320,7 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
     if node.move_count == 0:
         return value_without_moves(node)
     if node.best_value >= node.beta and not node.best_move:     # multi-cut: a shallower search said so
+        update_correction_after_multi_cut(s, node, singular_search_depth(node))
         return node.best_value
     node.best_value = averaged_value(node)
     if node.best_move:

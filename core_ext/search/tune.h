@@ -28,6 +28,7 @@
     X(null_improving, 53, 0, 400) \
     X(null_base, 7, 1, 12) \
     X(null_divisor, 3, 2, 8) \
+    X(null_value, 256, 20, 4000)            /* centipawns above beta for a ply more */ \
     X(null_verify, 16, 4, 127) \
     X(null_verify_share, 75, 0, 100)        /* percent of the reduced depth without null moves */ \
     /* internal iterative reduction */ \
@@ -52,7 +53,8 @@
     X(capture_futility_slope, 223, 10, 600) \
     X(capture_futility_history, 131, 0, 1000)       /* 1/1024 */ \
     X(history_prune, 4097, 200, 30000) \
-    X(history_depth, 3220, 200, 30000)      /* history score that is worth a ply */ \
+    X(history_depth, 3220, 1000, 30000)     /* history score that is worth a ply at depth 8 */ \
+    X(history_depth_slope, 100, 0, 100)     /* less of it per ply of depth */ \
     X(history_main, 71, 0, 400)             /* 1/32 */ \
     X(quiet_see_slope, 25, 1, 200) \
     X(capture_see_slope, 167, 10, 400) \
@@ -122,6 +124,7 @@
     X(bonus_offset, 77, 0, 1000) \
     X(bonus_limit, 1529, 100, 7000) \
     X(bonus_hash_move, 353, 0, 2000) \
+    X(bonus_move, 20, 0, 400)               /* for each move searched before the best one */ \
     X(malus_slope, 882, 10, 2000) \
     X(malus_offset, 204, 0, 1000) \
     X(malus_limit, 2122, 100, 7000) \
