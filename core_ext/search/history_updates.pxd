@@ -93,7 +93,7 @@ cdef inline int history_bonus(const Node *node) noexcept nogil:
 
 
 cdef inline int percent_by_positive(int positive) noexcept nogil:
-    """Return the size of a continuation bonus: more if many of the entries up to its own are positive (Stockfish)."""
+    """Return the percentage of its bonus that an entry gets: more if many entries up to it are positive (Stockfish)."""
     if positive == 0:
         return 96
     return 100 if positive < 4 else 115 if positive == 4 else 118 if positive == 5 else 129

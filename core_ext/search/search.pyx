@@ -46,7 +46,7 @@ cdef enum:
 # ---- null move ----
 
 cdef enum:
-    MOST_BY_VALUE = 3           # plies of reduction for a static value above beta
+    MOST_BY_VALUE = 3           # greatest reduction in plies by the static value
 
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
     """Return whether the static value is high enough for a null move. Shogi has almost no zugzwang.

@@ -54,7 +54,7 @@
     X(capture_futility_history, 131, 0, 1000)       /* 1/1024 */ \
     X(history_prune, 4097, 200, 30000) \
     X(history_depth, 3220, 1000, 30000)     /* history score that is worth a ply at depth 8 */ \
-    X(history_depth_slope, 100, 0, 100)     /* less of it per ply of depth */ \
+    X(history_depth_slope, 100, 0, 100)     /* less of it per ply of depth up to 16 */ \
     X(history_main, 71, 0, 400)             /* 1/32 */ \
     X(quiet_see_slope, 25, 1, 200) \
     X(capture_see_slope, 167, 10, 400) \
