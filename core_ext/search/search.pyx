@@ -209,8 +209,9 @@ cdef inline bint extend_hash_move(Searcher *s, Node *node, Candidate *candidate)
     beta = singular_beta(node)      # computed once: the search of the alternatives can change node.ss.on_pv
     value = search_alternatives(s, node, candidate.move, beta)
     if not s.stopped and value >= beta and value >= node.beta and not is_decisive(value):
-        update_after_multi_cut(s, node)
         node.best_value = value
+        update_after_multi_cut(s, node)
+        update_correction_after_multi_cut(s, node, singular_search_depth(node))
         return True
     candidate.extension = singular_extension(s, node, beta - value)
     node.depth += candidate.extension > 0       # for the other moves; candidate.depth stays
@@ -320,7 +321,6 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
     if node.move_count == 0:
         return value_without_moves(node)
     if node.best_value >= node.beta and not node.best_move:     # multi-cut: a shallower search said so
-        update_correction_after_multi_cut(s, node, singular_search_depth(node))
         return node.best_value
     node.best_value = averaged_value(node)
     if node.best_move:
