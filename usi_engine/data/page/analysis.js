@@ -53,7 +53,7 @@ function step(by) {
 }
 
 // page.html#24 opens at move 24.
-const plyOfAddress = () => parseInt(location.hash.slice(1), 10) || 0;
+const plyOf = address => parseInt(new URL(address).hash.slice(1), 10) || 0;
 
 function goToEnd() {
   if (here.line) return openLine(here.line, here.line.steps.length - 1);
@@ -223,7 +223,8 @@ function listen() {
     const end = event.changedTouches[0], right = end.clientX - start.clientX, down = end.clientY - start.clientY;
     if (Math.abs(right) > SWIPE && Math.abs(right) > 2 * Math.abs(down)) step(right < 0 ? 1 : -1);
   });
-  window.addEventListener("hashchange", () => goTo(plyOfAddress()));
+  // Not location: addressTimer may have replaced it since.
+  window.addEventListener("hashchange", event => goTo(plyOf(event.newURL)));
 }
 
 function buildGraph() {
@@ -244,4 +245,4 @@ drawSummary(byId("summary"), game, (side, grade) => goToNext(node => node.side =
 drawRecord(byId("record"), game, () => ({ply: here.ply, sfen: (here.line ? here.line.steps[here.line.index] : here.node).sfen}));
 buildPuzzles();
 listen();
-goTo(plyOfAddress());
+goTo(plyOf(location.href));
