@@ -21,7 +21,7 @@ def printable(text: str) -> str:
 
 def excerpt(text: str, most: int = QUOTED) -> str:
     """Return the text as messages quote it: printable, on one line, cut to `most` characters."""
-    plain = printable(" ".join(text.split()))
+    plain = printable(" ".join(text.split())[: most + 1])
     return plain if len(plain) <= most else plain[:most] + "..."
 
 
@@ -62,7 +62,7 @@ class Writer:
 
     def info(self, text: str) -> None:
         """Write an `info string`. Runs of white space become single spaces; a text over LONGEST_INFO is cut."""
-        text = printable(" ".join(text.split()))
+        text = printable(" ".join(text.split())[: LONGEST_INFO + 1])
         self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO].rstrip()} ..."))
 
 
