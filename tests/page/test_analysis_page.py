@@ -113,7 +113,7 @@ def test_address_opens_a_ply(open_page: OpenPage, pages: Pages) -> None:
     page = open_page(pages["game en"] + "#24")
     assert current(page) == "24"
     assert shown(page) == said(data_of(page)["nodes"][24]["sfen"])
-    page.evaluate("location.hash = '#30'; history.replaceState(null, '', '#24')")  # as if addressTimer ended between
+    page.evaluate("location.hash = '#30'; history.replaceState(null, '', '#24')")  # as addressTimer may do
     expect(page.locator(".move[aria-current] .number")).to_have_text("30")
 
 

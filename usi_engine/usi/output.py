@@ -15,7 +15,10 @@ ACTING = {code: f"\\x{code:02x}" for code in (*range(32), 127)} | {
 
 
 def printable(text: str) -> str:
-    """Return the text with characters that act on a terminal escaped; letters of all languages stay."""
+    """Return the text with characters that act on a terminal escaped; letters of all languages stay.
+
+    Cut a long text first: each escape can copy all of it.
+    """
     return text.translate(ACTING)
 
 

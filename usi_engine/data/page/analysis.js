@@ -223,7 +223,7 @@ function listen() {
     const end = event.changedTouches[0], right = end.clientX - start.clientX, down = end.clientY - start.clientY;
     if (Math.abs(right) > SWIPE && Math.abs(right) > 2 * Math.abs(down)) step(right < 0 ? 1 : -1);
   });
-  // Not location: addressTimer may have replaced it since.
+  // addressTimer may have replaced location since.
   window.addEventListener("hashchange", event => goTo(plyOf(event.newURL)));
 }
 
